@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 #include "audio/mel.h"
+#include "audio/mel_clip.h"
 #include "audio/stft.h"
 #include "base/os.h"
 
@@ -115,6 +116,7 @@ struct fbank {
     int64_t samples;      /* pushed */
     int64_t frames, rows; /* computed, written */
     int64_t frame_pos;
+    struct mel_clip clip; /* used for log-mel; the members above are then unused */
     struct sample_frames frames_of; /* used where rows are frames of samples; the members above are then unused */
 };
 
@@ -179,6 +181,19 @@ int fbank_bank_centred(struct fbank_bank *b, struct arena *a, int n_mels, int st
     spectrum_init(&b->spectrum, FBANK_FFT, own ? own : filters, (uint32_t)b->n_mels, &ln_guarded);
     for (int i = 0; i < FBANK_WINDOW; i++)
         b->spectrum.window[i] = (float)(0.5 - 0.5 * cos(2.0 * 3.14159265358979323846 * i / (FBANK_WINDOW - 1)));
+    return STENO_OK;
+}
+
+int fbank_bank_log_mel(struct fbank_bank *b, struct arena *a, int n_mels, int stack, int chunk, const struct kern *kern, steno_error *e)
+{
+    struct mel_bank mel;
+    *b = (struct fbank_bank){ .kind = FBANK_LOG_MEL, .n_mels = n_mels, .lfr_m = stack, .lfr_n = stack, .chunk = chunk, .kern = kern };
+    const int rc = bank_check(b, e);
+    float *filters = rc ? NULL : arena_array(a, (size_t)n_mels * MEL_BINS, sizeof *filters);
+    if (rc || !filters) return rc ? rc : err_nomem(e, (size_t)n_mels * MEL_BINS * sizeof *filters, "mel filters");
+    mel_filters_slaney(filters, n_mels, MEL_FFT);
+    mel_bank_init(&mel, filters, n_mels, kern);
+    b->spectrum = mel.spectrum;
     return STENO_OK;
 }
 
@@ -302,6 +317,10 @@ static size_t threads_of(const steno_team *team) { return (size_t)stft_threads(t
 /* Take the memory of all members, but not of the struct itself. */
 static void fbank_take(struct fbank *f, struct arena_take *t, const struct fbank_bank *bank, const steno_team *team)
 {
+    if (bank->kind == FBANK_LOG_MEL) {
+        mel_clip_take(&f->clip, t, bank, team);
+        return;
+    }
     if (bank->frame) {
         f->frames_of = (struct sample_frames){ .n = bank->frame, .margin = bank->margin };
         f->frames_of.x = arena_take(t, frames_room(bank->frame, bank->margin), sizeof *f->frames_of.x);
@@ -374,6 +393,7 @@ static int64_t frames_of(const struct fbank_bank *b, int64_t n, int end)
 int64_t fbank_rows_for(const struct fbank *f, int64_t n, int end)
 {
     if (f->bank->frame) return frames_rows_for(&f->frames_of, n, end);
+    if (f->bank->kind == FBANK_LOG_MEL) return end ? mel_clip_count(f->bank, n) : 0;
     return rows_of(f->bank, frames_of(f->bank, f->samples + n, end), end) - f->rows;
 }
 
@@ -444,6 +464,16 @@ void fbank_normalise(const struct fbank *f, float *x, size_t ld)
         for (int i = 0; i < b->n_mels && pass == 0; i++) mean[i] = n ? square[i] / (double)n : 0, square[i] = 0;
         for (int i = 0; i < b->n_mels && pass == 1; i++) square[i] = sqrt(n > 1 ? square[i] / (double)(n - 1) : 0) + 1e-5;
     }
+}
+
+int64_t fbank_clip(struct fbank *f, const float *pcm, int64_t n, float *out, size_t ld)
+{
+    fbank_begin(f);
+    if (f->bank->kind == FBANK_LOG_MEL) return n > 0 ? mel_clip_rows(&f->clip, f->team, pcm, n, out, ld) : 0;
+    int64_t rows = fbank_push(f, pcm, n, out, ld);
+    rows += fbank_end(f, out + (size_t)rows * ld, ld);
+    fbank_normalise(f, out, ld);
+    return rows;
 }
 
 int64_t fbank_samples(const struct fbank *f)

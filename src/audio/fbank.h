@@ -11,6 +11,9 @@
  * to i lfr_n + lfr_m - 1, zeros after the last frame, and then the number of its frames. A clip's frames are normalised by their mean and
  * standard deviation in each band. Reference: NeMo 3.0, AudioToMelSpectrogramPreprocessor without dither.
  *
+ * Log-mel: the frames of mel_clip.h, lfr_n in a row. Rows begin again with every `chunk` frames, so the last row of a chunk may have fewer;
+ * missing ones are zeros. Only whole clips have such rows (fbank_clip).
+ *
  * For a network that reads the samples themselves, the rows are frames of samples instead (fbank.c). */
 #ifndef STENO_AUDIO_FBANK_H
 #define STENO_AUDIO_FBANK_H
@@ -19,12 +22,13 @@
 enum { FBANK_RATE = 16000, FBANK_WINDOW = 400, FBANK_HOP = 160, FBANK_FFT = 512, FBANK_BINS = 80 /* mels, usually */ };
 enum { FBANK_LFR_MAX = 32, FBANK_PUSH = 16000 /* samples read at a time */ };
 
-enum fbank_kind { FBANK_KALDI, FBANK_CENTRED };
+enum fbank_kind { FBANK_KALDI, FBANK_CENTRED, FBANK_LOG_MEL };
 
 /* Read-only tables and choices shared by every session of a model. */
 struct fbank_bank {
     enum fbank_kind kind;
     int n_mels, lfr_m, lfr_n;
+    int chunk;                    /* frames after which rows begin again; 0: never */
     const struct kern *kern;
     struct spectrum spectrum;     /* window: Hamming times 32768, exact in every implementation, or Hann; bands: [n_mels, FBANK_FFT / 2 +
                                    * 1] */
@@ -41,6 +45,8 @@ int fbank_bank_init(struct fbank_bank *b, struct arena *a, const struct fbank_pa
 /* The same for centred filter banks, `stack` frames in a row. filters: [n_mels, FBANK_FFT / 2 + 1], kept; NULL: Slaney's. */
 int fbank_bank_centred(struct fbank_bank *b, struct arena *a, int n_mels, int stack, const float *filters, const struct kern *kern,
                        steno_error *e);
+/* The same for log-mel. */
+int fbank_bank_log_mel(struct fbank_bank *b, struct arena *a, int n_mels, int stack, int chunk, const struct kern *kern, steno_error *e);
 /* A bank whose rows are frames of samples, at most FRAME_MAX. */
 void fbank_bank_frames(struct fbank_bank *b, int frame, int margin, const struct kern *kern);
 static inline int fbank_features(const struct fbank_bank *b) /* floats of a row that are features */
@@ -50,6 +56,18 @@ static inline int fbank_features(const struct fbank_bank *b) /* floats of a row 
 static inline int fbank_width(const struct fbank_bank *b) /* floats of a row */
 {
     return fbank_features(b) + (b->kind == FBANK_CENTRED);
+}
+
+/* Rows that hold this number of frames, and samples that this number of rows spans. */
+static inline int64_t fbank_rows_of_frames(const struct fbank_bank *b, int64_t frames)
+{
+    const int64_t chunk = b->chunk ? b->chunk : b->lfr_n, per = (chunk + b->lfr_n - 1) / b->lfr_n;
+    return frames / chunk * per + (frames % chunk + b->lfr_n - 1) / b->lfr_n;
+}
+static inline int64_t fbank_samples_of_rows(const struct fbank_bank *b, int64_t rows)
+{
+    const int64_t chunk = b->chunk ? b->chunk : b->lfr_n, per = (chunk + b->lfr_n - 1) / b->lfr_n;
+    return (rows / per * chunk + rows % per * b->lfr_n) * FBANK_HOP;
 }
 
 /* One stream from audio to rows. PCM is pushed in pieces of any size. Rows are written in order, each as soon as its last frame is
@@ -71,5 +89,7 @@ int64_t fbank_push(struct fbank *f, const float *pcm, int64_t n, float *out, siz
 int64_t fbank_end(struct fbank *f, float *out, size_t ld);
 /* Normalise a clip in place, after fbank_end, if its kind asks for it: x has all rows since fbank_begin. */
 void fbank_normalise(const struct fbank *f, float *x, size_t ld);
+/* The rows of pcm[n] by itself, of any kind. @return their number: fbank_begin, then fbank_rows_for(f, n, 1) */
+int64_t fbank_clip(struct fbank *f, const float *pcm, int64_t n, float *out, size_t ld);
 int64_t fbank_samples(const struct fbank *f); /* pushed since begin */
 #endif

@@ -191,10 +191,7 @@ int fbank_stream_rows(const struct fbank_stream *r)
 void fbank_stream_fill(struct fbank_stream *r, float *out, size_t ld, const float *pcm, int64_t n)
 {
     const int64_t t = os_now_ns();
-    fbank_begin(r->fbank);
-    const int64_t rows = fbank_push(r->fbank, pcm, n, out, ld);
-    fbank_end(r->fbank, out + (size_t)rows * ld, ld);
-    fbank_normalise(r->fbank, out, ld);
+    fbank_clip(r->fbank, pcm, n, out, ld);
     r->time.features_ns += os_now_ns() - t;
 }
 

@@ -33,7 +33,29 @@ static int64_t log_mel(const steno_model *m, const float *pcm, int64_t n, float 
     return rc ? rc : made;
 }
 
-/* Writes the frames before they are stacked: rows of one frame each. */
+/* Writes the frames of a whole clip before they are stacked. */
+static int64_t clip_frames(const steno_model *m, const float *pcm, int64_t n, float *out, int64_t n_frames)
+{
+    struct fbank_bank bank = *fbank_bank_of(m);
+    struct arena a;
+    struct fbank *f = NULL;
+    bank.lfr_m = bank.lfr_n = 1;
+    bank.chunk = 0;
+    const size_t width = (size_t)fbank_width(&bank), n_mels = (size_t)bank.n_mels;
+    arena_init(&a);
+    int rc = fbank_open(&f, &a, &bank, NULL, NULL);
+    if (!rc) fbank_begin(f);
+    const int64_t made = rc ? 0 : fbank_rows_for(f, n, 1);
+    float *rows = rc ? NULL : arena_array(&a, (size_t)made, width * sizeof *rows);
+    if (!rc && !rows) rc = STENO_ENOMEM;
+    if (!rc) fbank_clip(f, pcm, n, rows, width);
+    for (int64_t i = 0; i < made && i < n_frames && !rc; i++) memcpy(out + (size_t)i * n_mels, rows + (size_t)i * width, n_mels * sizeof *out);
+    fbank_close(f);
+    arena_free(&a);
+    return rc ? rc : made;
+}
+
+/* Writes Kaldi's frames before they are stacked: rows of one frame each. */
 static int64_t filter_banks(const steno_model *m, const float *pcm, int64_t n, float *out, int64_t n_frames)
 {
     const int n_mels = fbank_bank_of(m)->n_mels;
@@ -65,7 +87,8 @@ int64_t steno_mel(const steno_model *m, const float *pcm, int64_t n, float *out,
     switch (m->family->front_end) {
     case FRONT_LOG_MEL: return log_mel(m, pcm, n, out, n_frames);
     case FRONT_FBANK_CLIPS:
-    case FRONT_FBANK_STREAM: return filter_banks(m, pcm, n, out, n_frames);
+    case FRONT_FBANK_STREAM:
+        return fbank_bank_of(m)->kind == FBANK_KALDI ? filter_banks(m, pcm, n, out, n_frames) : clip_frames(m, pcm, n, out, n_frames);
     default: return STENO_EARG;
     }
 }

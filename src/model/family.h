@@ -218,8 +218,8 @@ struct family {
 /* Length of a window of audio, for models with windows. */
 static inline int32_t model_window_ms(const steno_model *m)
 {
-    const int32_t row_ms = m->family->front_end == FRONT_FBANK_CLIPS ? fbank_bank_of(m)->lfr_n * 10 : 20;
-    return m->audio_ctx * row_ms;
+    if (m->family->front_end != FRONT_FBANK_CLIPS) return m->audio_ctx * 20;
+    return (int32_t)(fbank_samples_of_rows(fbank_bank_of(m), m->audio_ctx) / (FBANK_RATE / 1000));
 }
 
 extern const struct family family_whisper, family_sensevoice, family_paraformer, family_paraformer_online, family_fsmn_vad,

@@ -30,7 +30,7 @@ int clip_batch_init(struct steno_batch *b, steno_error *e)
 /* Samples of a full clip. */
 static int64_t clip_of(const steno_model *m)
 {
-    return (int64_t)m->audio_ctx * fbank_bank_of(m)->lfr_n * FBANK_HOP;
+    return fbank_samples_of_rows(fbank_bank_of(m), m->audio_ctx);
 }
 
 size_t clip_session_memory(const steno_model *m, const steno_team *team)

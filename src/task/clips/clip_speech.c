@@ -15,7 +15,7 @@ static int longest_rows(const struct clip_speech *c) { return c->session->model-
 /* Samples of the longest clip. */
 static int64_t longest(const struct clip_speech *c)
 {
-    return (int64_t)longest_rows(c) * fbank_bank_of(c->session->model)->lfr_n * FBANK_HOP;
+    return fbank_samples_of_rows(fbank_bank_of(c->session->model), longest_rows(c));
 }
 
 int clip_speech_take(struct clip_speech *c, const steno_transcribe_params *p, steno_error *e)
