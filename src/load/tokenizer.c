@@ -5,22 +5,42 @@
 #include <string.h>
 #include "load/vocab.h"
 
-/* Open the first existing tokenizer file in the model's folder. @return as model_source_find */
-static int find_file(struct file *f, int *is_list, const struct weights *w, struct arena *scratch, steno_error *e)
+/* The files that define a tokenizer, in the order of preference. */
+typedef int form_fn(struct tokenizer_file *t, const struct file *f, struct weights *w, steno_error *e);
+static const struct { const char *name, *with; form_fn *read; } forms[] = {
+    { "tokenizer.json", NULL, tokenizer_read_json },
+    { "vocab.txt", NULL, tokenizer_read_txt },
+    { "vocab.json", "merges.txt", tokenizer_read_merges },
+};
+
+static int has_file(const struct weights *w, const char *name, struct arena *scratch, steno_error *e)
 {
-    int rc = model_source_find(&w->source, "tokenizer.json", scratch, f, e);
-    *is_list = !rc;
-    return rc ? rc : model_source_find(&w->source, "vocab.txt", scratch, f, e);
+    struct file f;
+    const int found = name ? model_source_find(&w->source, name, scratch, &f, e) : 1;
+    if (name && found > 0) file_close(&f);
+    return found;
+}
+
+/* Open the first existing tokenizer file in the model's folder. @return as model_source_find */
+static int find_file(struct file *f, form_fn **read, const struct weights *w, struct arena *scratch, steno_error *e)
+{
+    int found = 0;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms && !found; i++) {
+        *read = forms[i].read;
+        found = has_file(w, forms[i].with, scratch, e);
+        if (found > 0) found = model_source_find(&w->source, forms[i].name, scratch, f, e);
+    }
+    return found;
 }
 
 int tokenizer_is_there(const struct weights *w, steno_error *e)
 {
     struct arena scratch;
     struct file f;
-    int is_list;
+    form_fn *read;
     if (meta_find_list(&w->meta, "tokenizer.ggml.tokens")) return 1;
     arena_init(&scratch);
-    const int found = find_file(&f, &is_list, w, &scratch, e);
+    const int found = find_file(&f, &read, w, &scratch, e);
     if (found > 0) file_close(&f);
     arena_free(&scratch);
     return found;
@@ -86,11 +106,12 @@ int tokenizer_read(struct tokenizer_file *t, struct weights *w, const struct tok
     *t = (struct tokenizer_file){ .names = names, .bos = -1, .eos = -1, .eot = -1, .eom = -1 };
     if (meta_find_list(&w->meta, "tokenizer.ggml.tokens")) return tokenizer_read_gguf(t, w, e);
     arena_init(&scratch);
-    int is_list, rc = find_file(&f, &is_list, w, &scratch, e);
-    if (!rc) rc = err_set(e, STENO_ENOVOCAB, "%s: no tokenizer in it or beside it: want tokenizer.ggml.tokens, a tokenizer.json or BERT's "
-                          "vocab.txt", w->name);
+    form_fn *read;
+    int rc = find_file(&f, &read, w, &scratch, e);
+    if (!rc) rc = err_set(e, STENO_ENOVOCAB, "%s: no tokenizer in it or beside it: want tokenizer.ggml.tokens, a tokenizer.json, a "
+                          "vocab.json with merges.txt, or BERT's vocab.txt", w->name);
     if (rc > 0) {
-        rc = is_list ? tokenizer_read_txt(t, &f, w, e) : tokenizer_read_json(t, &f, w, e);
+        rc = read(t, &f, w, e);
         file_close(&f);
         if (!rc) rc = read_template(t, w, e);
     }
@@ -116,13 +137,6 @@ static int read_lines(struct vocab_list *l, const char *s, size_t n, steno_error
     return STENO_OK;
 }
 
-static int32_t id_of(const struct weights *w, const char *text)
-{
-    for (uint32_t i = 0; i < w->n_vocab_entries; i++)
-        if (w->vocab[i].n == strlen(text) && !memcmp(w->vocab[i].s, text, w->vocab[i].n)) return (int32_t)i;
-    return -1;
-}
-
 /* Special tokens are those of the settings, or the defaults. */
 static void find_special(struct tokenizer_file *t, struct weights *w, const struct meta *m)
 {
@@ -131,7 +145,7 @@ static void find_special(struct tokenizer_file *t, struct weights *w, const stru
         { "sep_token", "[SEP]", VOCAB_CONTROL }, { "mask_token", "[MASK]", VOCAB_CONTROL },
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const int32_t id = id_of(w, meta_text(m, known[i].key, known[i].usual));
+        const int32_t id = tokenizer_id_of(w, meta_text(m, known[i].key, known[i].usual));
         if (id < 0) continue;
         w->vocab[id].type = known[i].type;
         if (i == 2) t->bos = id;

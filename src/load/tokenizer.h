@@ -23,7 +23,12 @@ extern struct tokenizer_words const tokenizer_words_usual;
 
 /* A pattern that cuts text into pieces: its name in GGUF files, and its regular expression in a tokenizer.json. */
 #define TOKENIZER_DIGITS "Digits" /* used as regex: GPT-2's pattern for the text between digits; each digit is a piece */
-struct tokenizer_cut { const char *name, *regex, *pattern; int whole_first, adds_bos; };
+struct tokenizer_cut {
+    const char *name, *regex, *pattern;
+    int whole_first, adds_bos;
+    const char *class_name;          /* tokenizer_class of folders without a tokenizer.json, with or without "Fast"; NULL: none */
+    int composes;                    /* of that class */
+};
 /* The names that a family of models knows. */
 struct tokenizer_names {
     const char *bytes, *pieces, *words; /* the GGUF names of the forms; NULL: form not supported */
@@ -57,6 +62,10 @@ int tokenizer_read_gguf(struct tokenizer_file *t, struct weights *w, steno_error
 /* vocab.txt, one token per line, with tokenizer_config.json in the same folder. */
 int tokenizer_read_txt(struct tokenizer_file *t, const struct file *f, struct weights *w, steno_error *e);
 int tokenizer_read_json(struct tokenizer_file *t, const struct file *f, struct weights *w, steno_error *e);
+/* vocab.json, with merges.txt and tokenizer_config.json in the same folder. */
+int tokenizer_read_merges(struct tokenizer_file *t, const struct file *f, struct weights *w, steno_error *e);
+int32_t tokenizer_id_of(const struct weights *w, const char *text); /* id of this text in w->vocab; -1: none, or text is NULL */
+void tokenizer_ends_find(struct tokenizer_file *t, const struct weights *w);
 
 /* Pairs collected for the description. */
 struct tokenizer_pairs { struct buf bytes, items; };

@@ -1,5 +1,6 @@
 /* steno: tokenizers inside GGUF files. SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "load/byte_alphabet.h"
@@ -103,6 +104,26 @@ void tokenizer_pairs_free(struct tokenizer_pairs *p)
 {
     buf_free(&p->bytes);
     buf_free(&p->items);
+}
+
+int32_t tokenizer_id_of(const struct weights *w, const char *text)
+{
+    for (uint32_t i = 0; text && i < w->n_vocab_entries; i++)
+        if (w->vocab[i].n == strlen(text) && !memcmp(w->vocab[i].s, text, w->vocab[i].n)) return (int32_t)i;
+    return -1;
+}
+
+/* generation_config.json: eos_token_id, a number or a list. */
+void tokenizer_ends_find(struct tokenizer_file *t, const struct weights *w)
+{
+    char key[64] = "generation.eos_token_id";
+    for (int i = -1; i < TOKENIZER_ENDS && t->n_ends < TOKENIZER_ENDS; i++) {
+        if (i >= 0) snprintf(key, sizeof key, "generation.eos_token_id.%d", i);
+        const struct meta_entry *it = meta_find(&w->meta, key);
+        if (!it || it->kind != META_INT || it->i < 0 || it->i >= t->n) continue;
+        if (t->eos < 0) t->eos = (int32_t)it->i;
+        t->end[t->n_ends++] = (int32_t)it->i;
+    }
 }
 
 /* ---- tokenizer.ggml.* ------------------------------------------------------------------------------------------------------------- */

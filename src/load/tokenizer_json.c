@@ -283,26 +283,6 @@ static int decode_entries(struct json_words *v, struct weights *w)
     return v->t->form == TOKENIZER_WORDS ? tokenizer_words_decode(w, v->within, v->e) : STENO_OK;
 }
 
-static int32_t id_of(const struct weights *w, const char *text)
-{
-    for (uint32_t i = 0; text && i < w->n_vocab_entries; i++)
-        if (w->vocab[i].n == strlen(text) && !memcmp(w->vocab[i].s, text, w->vocab[i].n)) return (int32_t)i;
-    return -1;
-}
-
-/* generation_config.json: eos_token_id, a number or a list. */
-static void ends_find(struct tokenizer_file *t, const struct weights *w)
-{
-    char key[64] = "generation.eos_token_id";
-    for (int i = -1; i < TOKENIZER_ENDS && t->n_ends < TOKENIZER_ENDS; i++) {
-        if (i >= 0) snprintf(key, sizeof key, "generation.eos_token_id.%d", i);
-        const struct meta_entry *it = meta_find(&w->meta, key);
-        if (!it || it->kind != META_INT || it->i < 0 || it->i >= t->n) continue;
-        if (t->eos < 0) t->eos = (int32_t)it->i;
-        t->end[t->n_ends++] = (int32_t)it->i;
-    }
-}
-
 static int words_done(struct json_words *v, struct weights *w)
 {
     struct tokenizer_file *t = v->t;
@@ -319,11 +299,11 @@ static int words_done(struct json_words *v, struct weights *w)
     if (rc) return rc;
     t->entry = w->vocab;
     t->n = w->n_vocab_entries;
-    t->bos = id_of(w, v->bos);
+    t->bos = tokenizer_id_of(w, v->bos);
     t->adds_bos = t->bos >= 0;
-    t->eos = id_of(w, v->eos);
+    t->eos = tokenizer_id_of(w, v->eos);
     t->adds_eos = t->eos >= 0;
-    ends_find(t, w);
+    tokenizer_ends_find(t, w);
     return STENO_OK;
 }
 

@@ -25,7 +25,8 @@ static void check_tokens(const struct tokenizer_file *t)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static struct tokenizer_cut const cuts[] = { { "gpt-2", NULL, "gpt2", 0, 0 }, { "x", "\\p{L}+", "digits-1", 1, 1 }, { 0 } };
+    static struct tokenizer_cut const cuts[] = { { "gpt-2", NULL, "gpt2", 0, 0, NULL, 0 },
+                                                 { "x", "\\p{L}+", "digits-1", 1, 1, NULL, 0 }, { 0 } };
     static struct tokenizer_names const names = { "gpt2", "llama", "bert", cuts, "some" };
     struct weights w = { 0 };
     struct tokenizer_file t = { .names = &names, .bos = -1, .eos = -1, .eot = -1, .eom = -1 };

@@ -142,7 +142,8 @@ static void link_inner(const struct folder *d, const char *folder, const char *w
     char name[100], from[100];
     assert_int_equal(mkdir(folder_at(d, folder).path, 0700), 0);
     for (int i = 0; i < INNER; i++) {
-        if (without && !strcmp(without, inner[i])) continue;
+        const char *at = without ? strstr(without, inner[i]) : NULL;
+        if (at && (at == without || at[-1] == ' ')) continue;
         snprintf(name, sizeof name, "%s/%s", folder, inner[i]);
         snprintf(from, sizeof from, "models/nano/pt/Qwen3-0.6B/%s", inner[i]);
         assert_int_equal(symlink(funasr_file("%s", from).s, folder_at(d, name).path), 0);
@@ -201,7 +202,8 @@ static void test_a_folder_names_its_language_model(void **state)
     try_folder("Qwen3-0.6B", "other", NULL, "there is no Qwen3-0.6B/config.json");
     try_folder("..", "other", NULL, "is not the name of a folder in it");
     try_folder("a/..", "other", NULL, "is not the name of a folder in it");
-    try_folder("Qwen3-0.6B", "Qwen3-0.6B", "tokenizer.json", "no tokenizer");
+    try_folder("Qwen3-0.6B", "Qwen3-0.6B", "tokenizer.json", NULL); /* vocab.json and merges.txt are left */
+    try_folder("Qwen3-0.6B", "Qwen3-0.6B", "tokenizer.json merges.txt", "no tokenizer");
 }
 
 int main(void)

@@ -10,8 +10,9 @@
 static const char good[] = "{" ADDED "\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"use_regex\":true},\"model\":{\"type\":\"BPE\",\"vocab\":"
                            "{\"a\":0,\"b\":1,\"\xc4\xa0\":2,\"ab\":3,\"\xc4\xa0" "ab\":4},\"merges\":[\"a b\",[\"\xc4\xa0\",\"ab\"]]}}";
 
-static struct tokenizer_cut const cuts[] = { { "gpt-2", NULL, "gpt2", 0, 0 }, { "smollm", TOKENIZER_DIGITS, "gpt2-digits-1", 0, 0 },
-                                             { "x", "x", "digits-1", 0, 0 }, { 0 } };
+static struct tokenizer_cut const cuts[] = { { "gpt-2", NULL, "gpt2", 0, 0, NULL, 0 },
+                                             { "smollm", TOKENIZER_DIGITS, "gpt2-digits-1", 0, 0, NULL, 0 },
+                                             { "x", "x", "digits-1", 0, 0, "XTokenizer", 1 }, { 0 } };
 static struct tokenizer_names const names = { "gpt2", "pieces", "words", cuts, "gpt-2" };
 
 static int read_text(struct tokenizer_file *t, struct weights *w, const char *text, steno_error *e)
