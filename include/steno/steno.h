@@ -735,8 +735,8 @@ typedef struct steno_rows {
      * per row (transpose of openai-whisper's pad_or_trim); "encoder": the encoder's output, [audio_ctx, width] (openai-whisper's
      * audio_features). FunASR, per clip:
      * "features": input of the encoder, stacked and normalised; "encoder": its output, including the query rows for language and numbers;
-     * "adaptor": input of Fun-ASR-Nano's language model; "logits" (not of Fun-ASR-Nano): per row of a CTC head, or per token unless hot
-     * words use attention; "cif_alphas": weights of frames, with one of silence at the end; "cif_fine_alphas": the weights for times.
+     * "adaptor": input of the language model (Fun-ASR-Nano, Qwen3-ASR); "logits" (not of these): per row of a CTC head, or per token unless
+     * hot words use attention; "cif_alphas": weights of frames, with one of silence at the end; "cif_fine_alphas": the weights for times.
      * Static. */
     const char *name;
     int64_t at_ms;            /* start of the clip or window */
@@ -761,7 +761,7 @@ typedef struct steno_transcribe_params {
     int32_t task;                  /* enum steno_task */
     const char *language;          /* as for steno_language_id; NULL or "auto": detect from the first 30 s. English-only models accept
                                       English only */
-    const char *initial_prompt;    /* text before the first window; NULL: none */
+    const char *initial_prompt;    /* text before the first window; Qwen3-ASR: context of all clips; NULL: none */
     const char *suppress_tokens;   /* ids separated by commas, spaces allowed; "-1": the non-speech set, "": no suppression */
     int32_t condition_on_previous_text; /* 1: the text of earlier windows is the prompt of the next */
     int32_t without_timestamps;    /* 1: text only; one segment per window */
@@ -887,10 +887,10 @@ typedef struct steno_transcribe_params {
                                         least 1 */
     int32_t encoder_chunk_look_back; /* number of earlier chunks that the encoder reads, default 4; -1: all, up to 1024 rows (61 s) */
     int32_t decoder_chunk_look_back; /* number of earlier chunks that the decoder reads, default 1; at most 1024 rows. -1: none (FunASR) */
-    /* Intermediate rows of each clip or window. Whisper, SenseVoice, Paraformer, Fun-ASR-Nano. For FunASR models the head runs once more
-     * for it. A window of Whisper has its rows once, when it is encoded, however often it is decoded. Two windows that begin at the same
-     * place, of two tasks or clips, have the rows of the first. With `verify` the rows are those of the fast arithmetic. Windows in
-     * `resume`, and windows that the guards leave out before the encoder runs, have none. */
+    /* Intermediate rows of each clip or window. Whisper, SenseVoice, Paraformer, Fun-ASR-Nano, Qwen3-ASR. For FunASR models the head runs
+     * once more for it. A window of Whisper has its rows once, when it is encoded, however often it is decoded. Two windows that begin at
+     * the same place, of two tasks or clips, have the rows of the first. With `verify` the rows are those of the fast arithmetic. Windows
+     * in `resume`, and windows that the guards leave out before the encoder runs, have none. */
     void (*on_rows)(void *user, const steno_rows *r);
     /* Voice-activity model for models that decode clips; its spans become the segments. NULL: split at the quietest places. Spans longer
      * than the longest clip, or 60 s, are split in the same way. The session allocates a detector when the first such request begins, and
@@ -900,8 +900,8 @@ typedef struct steno_transcribe_params {
      * is called for all of them first. A segment does not wait for a source that gives audio in real time. */
     const steno_model *vad_model;
     const struct steno_vad_params *vad; /* its parameters, copied; NULL: defaults. Its callbacks are called */
-    double repetition_penalty;     /* Fun-ASR-Nano: logits of ids that the segment already has are divided by it if positive, multiplied if
-                                      negative; 0.01 to 100, default 1: no effect */
+    double repetition_penalty;     /* Fun-ASR-Nano, Qwen3-ASR: logits of ids that the segment already has are divided by it if positive,
+                                      multiplied if negative; 0.01 to 100, default 1: no effect */
     int32_t draft_max;             /* with a draft model (steno_session_params): maximum number of draft tokens per run, 1 to 15; 0: none.
                                       -1, the default: chosen from the measured acceptance rate and run times. Above 0 it is refused with
                                       beams and at a temperature above 0. Fallback attempts decode without drafts */

@@ -39,7 +39,7 @@
 static const struct param transcribe[] = {
     { T(task), CHOICE(STENO_TRANSCRIBE_AND_TRANSLATE), .models = MODELS_MULTILINGUAL | MODELS_ALIGNED },
     { T(language), TEXT, .models = MODELS_AR | MODELS_CTC | MODELS_AUDIO_LM | MODELS_ALIGNED },
-    { T(initial_prompt), TEXT, .models = MODELS_AR },
+    { T(initial_prompt), TEXT, .models = MODELS_AR | MODELS_AUDIO_LM_CONTEXT },
     { T(suppress_tokens), TEXT, .text = "-1", .models = MODELS_AR },
     { T(condition_on_previous_text), FLAG, .value = 1, .models = MODELS_AR },
     { T(without_timestamps), FLAG, .models = MODELS_AR },
@@ -66,7 +66,7 @@ static const struct param transcribe[] = {
     { T(keep_audio_features), FLAG, .models = MODELS_AR },
     { T(on_attempt), CALL },
     { T(logits_filter), HOOK, .models = MODELS_AR },
-    { T(itn), FLAG, .models = MODELS_CTC | MODELS_AUDIO_LM },
+    { T(itn), FLAG, .models = MODELS_CTC | MODELS_AUDIO_LM_ITN },
     { T(ban_unknown_emotion), FLAG, .models = MODELS_CTC },
     { T(beam_size), INT32(0, RUN_BEAMS), .models = MODELS_AR | MODELS_CTC },
     { T(best_of), INT32(0, RUN_BEAMS), .models = MODELS_AR },

@@ -108,6 +108,7 @@ int param_served(const struct param *r, const steno_model *m, enum steno_call ca
 static const struct { unsigned models; const char *why, *audio_lm; } reasons[] = {
     { MODELS_AR, TOKEN_BY_TOKEN, OF_ENCODER },
     { MODELS_AR | MODELS_ALIGNED, TOKEN_BY_TOKEN, OF_ENCODER },
+    { MODELS_AR | MODELS_AUDIO_LM_CONTEXT, TOKEN_BY_TOKEN, "is for models whose prompt has a free text" },
     { MODELS_MULTILINGUAL, LANGUAGES, "is for multilingual encoder-decoder models" },
     { MODELS_MULTILINGUAL | MODELS_ALIGNED, LANGUAGES, "is for multilingual encoder-decoder models" },
     { MODELS_AR | MODELS_CTC | MODELS_AUDIO_LM | MODELS_ALIGNED, LANGUAGES, NULL },
@@ -117,7 +118,7 @@ static const struct { unsigned models; const char *why, *audio_lm; } reasons[] =
       "is for models that decode token by token, search the rows of a CTC head, or were trained with hot words", NULL },
     { MODELS_WORD_TIMES | MODELS_AUDIO_LM_CTC, "is for models with word times", NULL },
     { MODELS_CTC, "is for models with tags", NULL },
-    { MODELS_CTC | MODELS_AUDIO_LM, "is for models with tags, and for audio language models", NULL },
+    { MODELS_CTC | MODELS_AUDIO_LM_ITN, "is for models that can write numbers in two ways", NULL },
     { MODELS_AUDIO_LM, "is for audio language models", NULL },
     { MODELS_AR | MODELS_CLIPS, "is for models that decode windows or clips", NULL },
     { MODELS_CLIPS, "is for models that decode clips", NULL },

@@ -30,6 +30,8 @@ enum {
     MODELS_VAD_VOTES = 1 << 13,      /* voice activity: frames vote, and a schedule of silences ends a span */
     MODELS_VAD_THRESHOLDS = 1 << 14, /* voice activity, with two thresholds */
     MODELS_PIECES = 1 << 15,         /* clips become pieces with times, without tags or searches: CTC heads and transducers */
+    MODELS_AUDIO_LM_ITN = 1 << 16,     /* audio language models that write numbers in two ways */
+    MODELS_AUDIO_LM_CONTEXT = 1 << 17, /* audio language models with a free text in their prompt */
     MODELS_AR = MODELS_MULTILINGUAL | MODELS_ENGLISH, /* encoder-decoder models */
     MODELS_CLIPS = MODELS_CTC | MODELS_CIF | MODELS_PIECES | MODELS_AUDIO_LM, /* models that decode clip by clip */
     MODELS_WORD_TIMES = MODELS_AR | MODELS_CTC | MODELS_CIF | MODELS_CIF_STREAM | MODELS_PIECES,

@@ -49,7 +49,8 @@ static int64_t clip_frames(const steno_model *m, const float *pcm, int64_t n, fl
     float *rows = rc ? NULL : arena_array(&a, (size_t)made, width * sizeof *rows);
     if (!rc && !rows) rc = STENO_ENOMEM;
     if (!rc) fbank_clip(f, pcm, n, rows, width);
-    for (int64_t i = 0; i < made && i < n_frames && !rc; i++) memcpy(out + (size_t)i * n_mels, rows + (size_t)i * width, n_mels * sizeof *out);
+    for (int64_t i = 0; i < made && i < n_frames && !rc; i++)
+        memcpy(out + (size_t)i * n_mels, rows + (size_t)i * width, n_mels * sizeof *out);
     fbank_close(f);
     arena_free(&a);
     return rc ? rc : made;

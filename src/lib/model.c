@@ -348,7 +348,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     i.bare_text = (int32_t)m->family->bare_text;
     snprintf(i.chat, sizeof i.chat, "%s", model_chat_name(m));
     i.jieba = m->jieba;
-    i.itn = m->family->audio_lm ? 2 : m->family->ctc && ((const struct ctc_model *)m->part)->itn;
+    i.itn = m->family->audio_lm ? 2 * m->family->audio_lm->has_itn : m->family->ctc && ((const struct ctc_model *)m->part)->itn;
     i.alignment_heads = m->align_heads;
     i.alignment_unsure = m->align_unsure;
     for (int k = 0; k < m->n_states; k++) {

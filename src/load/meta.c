@@ -58,6 +58,15 @@ const char *meta_text(const struct meta *m, const char *key, const char *fallbac
     return it && it->kind == META_TEXT ? it->text : fallback;
 }
 
+void meta_lift(struct meta *m, const char *prefix)
+{
+    const size_t len = strlen(prefix);
+    for (uint32_t i = 0; i < m->n; i++) {
+        struct meta_entry *it = &m->entry[i];
+        if (!strncmp(it->key, prefix, len) && !meta_find(m, it->key + len)) it->key += len;
+    }
+}
+
 static const char *const kind_name[] = { "null", "true or false", "a whole number", "a number", "text" };
 
 int meta_int(const struct meta *m, const char *where, const char *key, int32_t lo, int32_t hi, int fallback_ok, int32_t *out,

@@ -68,6 +68,9 @@ int meta_int(const struct meta *m, const char *where, const char *key, int32_t l
 int meta_num(const struct meta *m, const char *where, const char *key, double lo, double hi, int fallback_ok, double *out,
              steno_error *e);
 
+/* Settings of the group `prefix`, with its dot, lose the prefix, unless a setting without it exists. */
+void meta_lift(struct meta *m, const char *prefix);
+
 /* Read a whole file into the table. Keys get `prefix` and a dot in front; prefix may be NULL. STENO_EFORMAT names file, line and cause. */
 int meta_read_json(struct meta *m, const char *prefix, const struct file *f, steno_error *e);
 int meta_read_yaml(struct meta *m, const char *prefix, const struct file *f, steno_error *e);

@@ -58,6 +58,7 @@ struct language_model {
     int32_t ctx_most;              /* trained context; 0: text_ctx */
     int32_t pooling;               /* enum steno_pooling: default pooling of a text's rows */
     uint16_t rows_norm;            /* binding of the norm after PHASE_LAYERS in its plan */
+    const char *const *ends;       /* texts of tokens that end a text, in addition to those of the files; ends with NULL; may be NULL */
 };
 
 struct steno_model {
@@ -92,6 +93,7 @@ struct steno_model {
     int align_unsure;              /* struct align_heads */
 
     int32_t n_vocab, text_ctx, audio_ctx;
+    int32_t window_rows;           /* of a clip network: rows attend to those of their window of this many rows; 0: to their whole clip */
     int32_t segment_ctx;           /* of a clip network: most rows of a clip that VAD found; without VAD, clips have at most audio_ctx
                                     * rows */
     struct model_widths widths;
@@ -172,8 +174,9 @@ struct cif {
     int (*word_ids)(const steno_model *m, const char *phrase, size_t n, struct buf *ids);
 };
 
-/* Options of a transcription by an audio language model. hotwords: one per line, may be NULL. language may be NULL: any language. */
-struct audio_lm_options { const char *language, *hotwords; int itn; };
+/* Options of a transcription by an audio language model. hotwords: one per line, may be NULL. language may be NULL: any language. context:
+ * free text, may be NULL. */
+struct audio_lm_options { const char *language, *hotwords; int itn; const char *context; };
 
 /* An audio language model. PLAN_ENCODER computes rows of a clip (PHASE_ENCODE, PHASE_ADAPT), which become part of a prompt. PLAN_DECODER
  * continues the prompt. */
@@ -181,7 +184,10 @@ struct audio_lm {
     /* Appends the ids (int32_t) before the rows, and those after them. STENO_EARG */
     int (*prompt)(const steno_model *m, const struct audio_lm_options *q, struct buf *before, struct buf *behind, steno_error *e);
     int32_t (*rows)(int32_t n); /* number of rows used of a clip's n rows: the first ones */
-    void (*text)(const char *s, size_t n, struct buf *text); /* appends generated text s[n] in its form for display */
+    /* Appends generated text s[n] in its form for display, and the name of its language if the model gives one; forced: the language of the
+     * request, may be NULL. */
+    void (*text)(const char *s, size_t n, const char *forced, struct buf *text, struct buf *language);
+    int has_itn, has_context; /* it has these options */
 };
 
 enum { PROMPT_PREFIX_MAX = 8 };
@@ -223,7 +229,7 @@ static inline int32_t model_window_ms(const steno_model *m)
 }
 
 extern const struct family family_whisper, family_sensevoice, family_paraformer, family_paraformer_online, family_fsmn_vad,
-    family_silero, family_ct_transformer, family_nano, family_parakeet_ctc, family_llama,
+    family_silero, family_ct_transformer, family_nano, family_qwen3_asr, family_parakeet_ctc, family_llama,
     family_qwen3, family_gemma, family_gemma3, family_bert;
 /* Name of the model's chat template: steno_model_info.chat */
 const char *model_chat_name(const steno_model *m);

@@ -274,6 +274,8 @@ static int tokenizer_make(steno_model *m, struct weights *w, steno_error *e)
     for (int i = 0; i < 2; i++)
         if (more[i] >= 0) d.end[d.n_ends++] = more[i];
     for (int i = 0; i < f.n_ends && d.n_ends < TOKENIZER_ENDS; i++) d.end[d.n_ends++] = f.end[i];
+    for (const char *const *end = m->lm.ends; end && *end && d.n_ends < TOKENIZER_MORE_ENDS; end++)
+        d.end[d.n_ends++] = tokenizer_id_of(w, *end);
     if (!m->n_vocab) m->n_vocab = (int32_t)f.n; /* otherwise the network gives it */
     rc = chat_recognise(&m->lm.chat, f.chat_template, &m->arena, e);
     return rc ? rc : tokenizer_open(&m->lm.tokenizer, &m->arena, &d, e);

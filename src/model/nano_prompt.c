@@ -91,8 +91,9 @@ static int is_white(char c)
 }
 
 /* Removes "/sil", which means silence, and reduces white space to single spaces. */
-static void nano_text(const char *s, size_t n, struct buf *text)
+static void nano_text(const char *s, size_t n, const char *forced, struct buf *text, struct buf *language)
 {
+    (void)forced, (void)language;
     int space = 0;
     for (size_t i = 0; i < n;) {
         const int silent = n - i >= 4 && !memcmp(s + i, "/sil", 4);
@@ -108,4 +109,4 @@ static void nano_text(const char *s, size_t n, struct buf *text)
     if (space) buf_str(text, " ");
 }
 
-const struct audio_lm nano_audio_lm = { .prompt = nano_prompt, .rows = nano_rows, .text = nano_text };
+const struct audio_lm nano_audio_lm = { .prompt = nano_prompt, .rows = nano_rows, .text = nano_text, .has_itn = 1 };

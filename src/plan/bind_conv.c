@@ -117,26 +117,27 @@ static const void *pack_blocks_turned(struct build *b, const struct tensor *t, u
     return packed;
 }
 
-static uint16_t bind_turned(struct build *b, struct tensor *t, const char *bias, uint64_t n, uint64_t channels, uint32_t columns)
+static uint16_t bind_turned(struct build *b, struct tensor *t, enum linear_role role, const char *bias, uint64_t n, uint64_t channels,
+                            uint32_t columns)
 {
     const uint64_t k = channels * columns;
     const float *v = bias ? bind_vector(b, bias, n) : NULL;
     if (!t || b->status) return 0;
     if (dtype_block(t->type) > 1) return bind_packed(b, pack_blocks_turned(b, t, n, channels, columns), PK_F32, v, n, k);
     const struct matrices m = { .tensor = { t }, .n = { n }, .k = k, .n_parts = 1, .taps = columns };
-    const enum packed_type lower = precision_of(b, LINEAR_OTHER, &m, 0, &(struct linear_input){ NULL, 0 });
+    const enum packed_type lower = precision_of(b, role, &m, 0, &(struct linear_input){ NULL, 0 });
     const enum packed_type type = lower ? lower : packed_as_stored(t->type);
     return bind_packed(b, pack_shared(b, &m, type), type, v, n, k);
 }
 
 uint16_t bind_by_columns(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, uint32_t columns)
 {
-    return bind_turned(b, bind_tensor(b, w, n, channels * columns, 0), bias, n, channels, columns);
+    return bind_turned(b, bind_tensor(b, w, n, channels * columns, 0), LINEAR_OTHER, bias, n, channels, columns);
 }
 
 uint16_t bind_squares_of_all(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels)
 {
-    return bind_turned(b, squares_of_all(b, w, n, channels), bias, n, channels, 9);
+    return bind_turned(b, squares_of_all(b, w, n, channels), LINEAR_UP, bias, n, channels, 9);
 }
 
 /* Row r of the sines and cosines: distance r - (most - 1). */

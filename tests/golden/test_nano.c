@@ -87,7 +87,7 @@ static void test_prompts_have_the_references_ids(void **state)
         for (const struct asked *q = asked; q < asked + N_ASKED; q++) {
             json_t *want = json_object_get(json_object_get(file, "results"), q->name), *ids = json_object_get(want, "source_ids");
             if (!want) continue;
-            const struct audio_lm_options o = { q->language, q->hotwords, !q->woitn };
+            const struct audio_lm_options o = { .language = q->language, .hotwords = q->hotwords, .itn = !q->woitn };
             struct buf before = { 0 }, behind = { 0 };
             assert_int_equal(inside_family(model)->audio_lm->prompt(model, &o, &before, &behind, NULL), 0);
             const size_t rows = (size_t)json_integer_value(json_object_get(want, "audio_tokens"));

@@ -74,7 +74,7 @@ struct phases phases_of(const steno_model *m, const steno_model_info *i)
     if (steno_serves(m, STENO_CALL_PUNCTUATE, NULL)) return PHASES(mark_phases, BENCH_OTHER);
     if (i->n_text_ctx > 0 && !i->n_mels && !i->token_bytes) return PHASES(vector_phases, BENCH_OTHER);
     if (i->n_text_ctx > 0 && !i->n_mels) return PHASES(text_phases, BENCH_TEXTS);
-    if (i->n_text_ctx > 0 && i->itn == 2) return PHASES(audio_lm_phases, BENCH_CLIPS);
+    if (steno_serves(m, STENO_CALL_TRANSCRIBE, "repetition_penalty")) return PHASES(audio_lm_phases, BENCH_CLIPS);
     if (i->n_text_ctx > 0) return PHASES(window_phases, BENCH_WINDOWS);
     return i->n_text_layer > 0 ? PHASES(cif_phases, BENCH_CLIPS) : PHASES(ctc_phases, BENCH_CLIPS);
 }

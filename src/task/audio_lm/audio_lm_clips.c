@@ -118,7 +118,8 @@ static int take(steno_session *s)
     struct audio_lm_session *a = audio_lm_of(s);
     const steno_model *m = s->model;
     const steno_transcribe_params *p = &a->clips.request.p;
-    const struct audio_lm_options options = { p->language, p->hotwords, p->itn };
+    const struct audio_lm_options options = { p->language, p->hotwords, p->itn, p->initial_prompt };
+    a->forced = language_is_auto(p->language) ? NULL : p->language;
     buf_clear(&a->before);
     buf_clear(&a->behind);
     const int rc = m->family->audio_lm->prompt(m, &options, &a->before, &a->behind, &s->error);
@@ -194,6 +195,26 @@ static int run(struct steno_batch *b)
     return rc ? rc : audio_lm_decode(b);
 }
 
+/* A name without a code lives as long as the session. */
+static const char *other_language(steno_session *s, const char *name)
+{
+    struct audio_lm_session *a = audio_lm_of(s);
+    for (int i = 0; i < a->n_others; i++)
+        if (!strcmp(a->other[i], name)) return a->other[i];
+    const char *copy = a->n_others < AUDIO_LM_OTHERS ? arena_strdup(&s->arena, name, strlen(name)) : NULL;
+    if (copy) a->other[a->n_others++] = copy;
+    return copy;
+}
+
+/* The code of the language that the model gave, or its name; NULL: none. */
+static const char *language_of(steno_session *s)
+{
+    const struct buf *name = &audio_lm_of(s)->language;
+    if (!name->len) return NULL;
+    const char *code = language_code(language_find(name->p));
+    return code ? code : other_language(s, name->p);
+}
+
 static int settle(steno_session *s, const struct clip_window *w)
 {
     const struct audio_lm_lane *l = &audio_lm_batch_of(s->batch)->lane[w->rows.lane];
@@ -205,6 +226,7 @@ static int settle(steno_session *s, const struct clip_window *w)
     found.whole = found.text;
     found.n_whole = found.n_text;
     g.attempt = l->best.index;
+    g.tags.language = language_of(s);
     if (clips_of(s)->request.p.guards != STENO_GUARDS_OFF) g.flags = l->best.flags;
     rc = clip_segment_add(s, &g, &found);
     if (!rc && clips_of(s)->request.p.word_timestamps) rc = audio_lm_words_add(s, w, found.text, found.n_text, &g);

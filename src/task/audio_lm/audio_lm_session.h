@@ -5,6 +5,8 @@
 #include "task/clips/clip_session.h"
 #include "task/ctc/ctc_words.h"
 
+enum { AUDIO_LM_OTHERS = 32 };
+
 struct audio_lm_session {
     struct clip_session clips;
     struct buf before, behind;   /* int32_t ids of the request's prompt, before and after the rows of a clip */
@@ -12,6 +14,10 @@ struct audio_lm_session {
     int32_t limit;               /* most ids of a clip's text */
     int32_t *ids;                /* [text_ctx] ids of the current clip */
     struct buf bytes, raw, text; /* its text: bytes of the tokens, UTF-8, and the form for display */
+    struct buf language;         /* the name of its language, as the model gives it */
+    const char *forced;          /* language of the request; NULL: any */
+    const char *other[AUDIO_LM_OTHERS]; /* [n_others] names of languages without a code */
+    int n_others;
     struct buf ctc_tokens;       /* int32_t ids of the same text in the CTC head's vocabulary */
     struct ctc_words words;
 };
@@ -46,6 +52,7 @@ extern const struct clip_decoder audio_lm_clips;
 /* Reads the prompts and decodes the texts for the rows of the current run, all clips in parallel. Returns a status of the executor. */
 int audio_lm_decode(struct steno_batch *b);
 
-/* Ids of a lane to a->ids, and their text for display to *text, without surrounding white space. STENO_ENOMEM */
+/* Ids of a lane to a->ids, and their text for display to *text, without surrounding white space; its language to a->language.
+ * STENO_ENOMEM */
 int audio_lm_text_of(steno_session *s, const struct sampler *p, const char **text, size_t *n);
 #endif

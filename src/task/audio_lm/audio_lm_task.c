@@ -13,7 +13,9 @@ enum { OWN_WINDOWS = 4 /* of one request: as many clips of 15 s as fit into a ru
 
 static unsigned serves(const steno_model *m)
 {
-    return audio_lm_has_ctc(m) ? MODELS_AUDIO_LM | MODELS_AUDIO_LM_CTC : MODELS_AUDIO_LM;
+    const struct audio_lm *l = m->family->audio_lm;
+    return MODELS_AUDIO_LM | (audio_lm_has_ctc(m) ? MODELS_AUDIO_LM_CTC : 0u) | (l->has_itn ? MODELS_AUDIO_LM_ITN : 0u) |
+           (l->has_context ? MODELS_AUDIO_LM_CONTEXT : 0u);
 }
 
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
@@ -88,6 +90,7 @@ static void part_close(steno_session *s)
     buf_free(&a->bytes);
     buf_free(&a->raw);
     buf_free(&a->text);
+    buf_free(&a->language);
     buf_free(&a->ctc_tokens);
     ctc_words_free(&a->words);
 }

@@ -25,6 +25,20 @@ static void phase_charge(steno_session *s, int phase, int64_t ns, uint32_t n, ui
     session_share_time(s, PLAN_ENCODER, n, all);
 }
 
+/* Cuts the clips of a run into windows of attention, each a sequence with blocks of its own. @return their number */
+static uint32_t windows_cut(const struct steno_batch *b)
+{
+    const struct clip_batch *c = clip_batch_of(b);
+    const uint32_t window = (uint32_t)b->model->window_rows;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->n_sequences; i++)
+        for (uint32_t at = 0; at < c->sequence[i].n; at += window, n++) {
+            const uint32_t left = c->sequence[i].n - at;
+            c->cut[n] = sequence_next(n ? &c->cut[n - 1] : NULL, left < window ? left : window, c->sequence[i].lane);
+        }
+    return n;
+}
+
 int clip_run_phase(struct steno_batch *b, int phase, steno_session *only)
 {
     const struct clip_batch *c = clip_batch_of(b);
@@ -34,15 +48,15 @@ int clip_run_phase(struct steno_batch *b, int phase, steno_session *only)
     int profiling = 0;
     for (uint32_t i = 0; i < c->n; i++) profiling |= c->window[i].s && c->window[i].s->profiling;
     if (profiling) memset(b->time, 0, model_ops(b->model) * sizeof *b->time);
+    const uint32_t n = c->cut ? windows_cut(b) : c->n_sequences;
     const struct phases what = { .first = phase, .end = phase + 1, .n_rows = n_rows, .run = &b->run, .window = c->sequence[0].lane,
-                                 .sequence = c->sequence, .n_sequences = c->n_sequences > 1 ? c->n_sequences : 0,
-                                 .tokens = c->tokens };
+                                 .sequence = c->cut ? c->cut : c->sequence, .n_sequences = n > 1 ? n : 0, .tokens = c->tokens };
     const int rc = exec_phases(b->exec, clip_encoder_of(b), &what, profiling ? b->time : NULL, &spent);
     const int64_t ns = spent.first_ns + spent.rest_ns;
     if (only) phase_charge(only, phase, ns, 1, 1);
     for (uint32_t i = 0; i < c->n && !only; i++) {
-        const uint32_t n = c->window[i].s ? rows_of(c, &c->window[i]) : 0;
-        if (n) phase_charge(c->window[i].s, phase, ns, n, n_rows);
+        const uint32_t own = c->window[i].s ? rows_of(c, &c->window[i]) : 0;
+        if (own) phase_charge(c->window[i].s, phase, ns, own, n_rows);
     }
     return rc;
 }

@@ -7,10 +7,17 @@
 
 /* ---- state -------------------------------------------------------------------------------------------------------------------- */
 
+/* Most windows of attention in a run. */
+static size_t cuts_of(const steno_model *m, uint32_t n_windows)
+{
+    return m->window_rows ? n_windows + m->plan[PLAN_ENCODER].max_rows / (uint32_t)m->window_rows : 0;
+}
+
 size_t clip_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
-    (void)m, (void)n_lanes;
-    return sizeof(struct clip_batch) + n_windows * (sizeof(struct clip_window) + sizeof(struct sequence));
+    (void)n_lanes;
+    return sizeof(struct clip_batch) + n_windows * (sizeof(struct clip_window) + sizeof(struct sequence)) +
+           cuts_of(m, n_windows) * sizeof(struct sequence);
 }
 
 int clip_batch_open(struct steno_batch *b, steno_error *e)
@@ -24,7 +31,9 @@ int clip_batch_init(struct steno_batch *b, steno_error *e)
     struct clip_batch *c = clip_batch_of(b);
     c->window = arena_array(&b->arena, b->n_windows, sizeof *c->window);
     c->sequence = arena_array(&b->arena, b->n_windows, sizeof *c->sequence);
-    return c->window && c->sequence ? STENO_OK : err_nomem(e, b->n_windows * sizeof *c->window, "a batch");
+    c->cut = b->model->window_rows ? arena_array(&b->arena, cuts_of(b->model, b->n_windows), sizeof *c->cut) : NULL;
+    const int has_all = c->window && c->sequence && (c->cut || !b->model->window_rows);
+    return has_all ? STENO_OK : err_nomem(e, b->n_windows * sizeof *c->window, "a batch");
 }
 
 /* Samples of a full clip. */

@@ -22,6 +22,7 @@ struct clip_window {
 struct clip_batch {
     struct clip_window *window; /* [n_windows] */
     struct sequence *sequence;  /* [n_windows] rows of the clips that have any */
+    struct sequence *cut;       /* [clip_cuts] the same cut into windows of attention; NULL: the model has none */
     const struct sequence *tokens; /* [n_sequences] rows of the table (run.h), if they differ from those of the run; else NULL */
     uint32_t n, n_sequences;    /* in the current run */
     uint32_t blocks;            /* blocks of keys and values that these use */
@@ -73,6 +74,13 @@ struct clip_session {
 static inline struct clip_session *clips_of(const steno_session *s) { return s->part; }
 static inline struct clip_batch *clip_batch_of(const struct steno_batch *b) { return b->part; }
 static inline const struct plan *clip_encoder_of(const struct steno_batch *b) { return &b->model->plan[PLAN_ENCODER]; }
+
+/* Blocks of keys and values of n rows that are cut into windows of attention. */
+static inline uint32_t clip_blocks(const steno_model *m, uint32_t n)
+{
+    const uint32_t window = (uint32_t)m->window_rows;
+    return window ? n / window * kv_blocks(window) + kv_blocks(n % window) : kv_blocks(n);
+}
 
 /* Implement a task's part of a batch. */
 size_t clip_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_lanes);

@@ -33,7 +33,7 @@ static void window_add(struct steno_batch *b, steno_session *s, uint32_t n_rows,
     const struct sequence *last = c->n_sequences ? &c->sequence[c->n_sequences - 1] : NULL;
     w->rows = sequence_next(last, n_rows, lane);
     w->rows.block = (uint16_t)c->blocks;
-    c->blocks += kv_blocks(keys);
+    c->blocks += clip_blocks(b->model, keys);
     if (!c->n_sequences) b->run.n_rows = 0;
     if (n_rows) {
         for (uint32_t i = 0; i < n_rows; i++) run_add(&b->run, 0, (int32_t)i, w->rows.lane, 0);
@@ -46,6 +46,16 @@ static void window_add(struct steno_batch *b, steno_session *s, uint32_t n_rows,
     }
     clip_window_fill(s, w, exec_input(b->exec, clip_encoder_of(b)) + w->rows.row * ld, ld);
     clips_of(s)->request.n_windows++;
+}
+
+/* The same for a model with windows of attention, each of which has its own blocks. */
+static uint32_t room_of_windows(const struct steno_batch *b, uint32_t rows)
+{
+    const struct plan *p = clip_encoder_of(b);
+    const uint32_t all = kv_blocks(p->max_rows + p->max_past), used = clip_batch_of(b)->blocks, window = (uint32_t)b->model->window_rows;
+    const uint32_t left = all > used ? all - used : 0, each = kv_blocks(window), rest = left % each * KV_BLOCK;
+    const uint32_t fits = left / each * window + (rest < window ? rest : window - 1);
+    return rows < fits ? rows : fits;
 }
 
 /* Number of rows left. A shared run is as long as the longest clip, or longer if the decoder allows it. In a stream the rows may complete
@@ -62,6 +72,10 @@ static uint32_t room(const struct steno_batch *b, const steno_session *s)
     }
     const uint32_t most = clip_encoder_of(b)->max_rows;
     const uint32_t shared = clips_of(s)->decoder->shares ? most : (uint32_t)(b->model->audio_ctx + clips_of(s)->request.n_head);
+    if (b->model->window_rows) {
+        const struct sequence *last = c->n_sequences ? &c->sequence[c->n_sequences - 1] : NULL;
+        return room_of_windows(b, last ? most - last->row - last->n : most);
+    }
     if (!c->n_sequences) return sequence_room(NULL, most);
     return sequence_room(&c->sequence[c->n_sequences - 1], shared < most ? shared : most);
 }

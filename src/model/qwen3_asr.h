@@ -1,0 +1,31 @@
+/* steno: Qwen3-ASR: the parts of its description. SPDX-License-Identifier: MIT */
+#ifndef STENO_MODEL_QWEN3_ASR_H
+#define STENO_MODEL_QWEN3_ASR_H
+#include "model/family.h"
+
+enum { QWEN3_ASR_STACK = 8 /* frames of a row */ };
+
+struct qwen3_asr_shape {
+    int32_t d, layers, heads, d_ff, n_mels, channels, d_out;
+    int32_t half_chunk, window;  /* frames: half of a chunk of the stem, and a window of attention */
+    int32_t audio_token;
+};
+
+int qwen3_asr_read_shape(struct qwen3_asr_shape *s, struct weights *w, steno_error *e);
+/* Gives settings and tensors the names of the original files, without "thinker.", and layers those that the plan uses. */
+int qwen3_asr_respell(struct weights *w, steno_error *e);
+/* STENO_EFORMAT: the tokenizer lacks a token of the prompt, or has another id for it than the settings. */
+int qwen3_asr_check_tokens(const steno_model *m, const struct qwen3_asr_shape *s, const char *name, steno_error *e);
+
+extern const struct audio_lm qwen3_asr_lm;
+
+/* ---- its texts */
+
+/* The English name of a language in the prompt, given by code or name in any spelling; NULL: the model does not know it. */
+const char *qwen3_asr_language(const char *language);
+int qwen3_asr_refuse_language(const char *language, steno_error *e); /* STENO_EARG, with the languages that it knows */
+/* A character more than 20 times in a row becomes one, and so does a group of up to 20 characters at least 20 times in a row. */
+void qwen3_asr_unloop(const char *s, size_t n, struct buf *out);
+/* Splits "language English<asr_text>Hello." into text and language. forced: the language of the prompt, may be NULL. */
+void qwen3_asr_text(const char *s, size_t n, const char *forced, struct buf *text, struct buf *language);
+#endif

@@ -1,0 +1,89 @@
+/* steno: Qwen3-ASR: its prompt. SPDX-License-Identifier: MIT
+ *
+ * ChatML with the context as system message, which is there even if it is empty. A forced language begins the answer (qwen-asr 0.0.6,
+ * inference/qwen3_asr.py). */
+#include <string.h>
+#include "base/buf.h"
+#include "model/qwen3_asr.h"
+#include "text/tokenizer.h"
+
+static const char audio_start[] = "<|audio_start|>", audio_end[] = "<|audio_end|>", audio_pad[] = "<|audio_pad|>", tag[] = "<asr_text>";
+
+/* The id of a text that is one token; -1: it is not. */
+static int32_t id_of(const steno_model *m, const char *text)
+{
+    struct buf ids = { 0 };
+    int32_t id = -1;
+    if (!tokenizer_encode(m->lm.tokenizer, text, strlen(text), TOKENIZE_SPECIAL, &ids, NULL) && ids.len == sizeof id)
+        memcpy(&id, ids.p, sizeof id);
+    buf_free(&ids);
+    return id;
+}
+
+int qwen3_asr_check_tokens(const steno_model *m, const struct qwen3_asr_shape *s, const char *name, steno_error *e)
+{
+    static const char *const token[] = { "<|im_start|>", "<|im_end|>", audio_start, audio_end, audio_pad, tag };
+    for (size_t i = 0; i < sizeof token / sizeof *token && m->lm.tokenizer; i++)
+        if (id_of(m, token[i]) < 0) return err_set(e, STENO_EFORMAT, "%s: its tokenizer has no token %s", name, token[i]);
+    if (m->lm.tokenizer && id_of(m, audio_pad) != s->audio_token)
+        return err_set(e, STENO_EFORMAT, "%s: audio_token_id is %d, but %s is token %d", name, (int)s->audio_token, audio_pad,
+                       (int)id_of(m, audio_pad));
+    return STENO_OK;
+}
+
+/* Adds the context: free text, then hot words, one per line, as "a, b". */
+static void add_context(struct buf *p, const struct audio_lm_options *q)
+{
+    int n = 0;
+    if (q->context) buf_str(p, q->context);
+    for (const char *s = q->hotwords; s && *s;) {
+        const size_t len = strcspn(s, "\n");
+        size_t from = strspn(s, " \t\r"), to = len;
+        while (to > from && strchr(" \t\r", s[to - 1])) to--;
+        if (to > from) {
+            buf_str(p, n++ ? ", " : q->context && *q->context ? "\n" : "");
+            buf_add(p, s + from, to - from);
+        }
+        s += len + (s[len] == '\n');
+    }
+}
+
+/* Special tokens are recognised only in the template, never in the user's text. */
+static int encode_before(const steno_model *m, const struct audio_lm_options *q, struct buf *ids, steno_error *e)
+{
+    static const char first[] = "<|im_start|>system\n";
+    struct buf text = { 0 };
+    struct token_part part[3];
+    buf_str(&text, first);
+    part[0] = (struct token_part){ text.len, 1 };
+    add_context(&text, q);
+    part[1] = (struct token_part){ text.len, 0 };
+    buf_fmt(&text, "<|im_end|>\n<|im_start|>user\n%s", audio_start);
+    part[2] = (struct token_part){ text.len, 1 };
+    const int rc = text.err ? err_nomem(e, text.len, "a prompt") : tokenizer_encode_parts(m->lm.tokenizer, text.p, part, 3, 0, ids, e);
+    buf_free(&text);
+    return rc;
+}
+
+static int prompt(const steno_model *m, const struct audio_lm_options *q, struct buf *before, struct buf *behind, steno_error *e)
+{
+    struct buf last = { 0 };
+    const char *language = q->language ? qwen3_asr_language(q->language) : NULL;
+    if (!m->lm.tokenizer) return err_set(e, STENO_EARG, "the model has no tokenizer: its folder has none");
+    if (q->language && !language_is_auto(q->language) && !language)
+        return qwen3_asr_refuse_language(q->language, e);
+    int rc = encode_before(m, q, before, e);
+    buf_fmt(&last, "%s<|im_end|>\n<|im_start|>assistant\n", audio_end);
+    if (language) buf_fmt(&last, "language %s%s", language, tag);
+    if (!rc && last.err) rc = err_nomem(e, last.len, "a prompt");
+    if (!rc) rc = tokenizer_encode(m->lm.tokenizer, last.p, last.len, TOKENIZE_SPECIAL, behind, e);
+    buf_free(&last);
+    return rc;
+}
+
+static int32_t rows(int32_t n)
+{
+    return n;
+}
+
+const struct audio_lm qwen3_asr_lm = { .prompt = prompt, .rows = rows, .text = qwen3_asr_text, .has_context = 1 };

@@ -1,0 +1,98 @@
+/* steno tests: the small Qwen3-ASR of tests/data. SPDX-License-Identifier: MIT */
+#ifndef STENO_TESTS_QWEN3_ASR_H
+#define STENO_TESTS_QWEN3_ASR_H
+#include "folder.h"
+#include "golden.h"
+
+static const char qwen_dir[] = "tests/data/qwen3_asr";
+
+/* As the reference computes. */
+static inline steno_model *qwen_open(const char *path)
+{
+    steno_model *m;
+    steno_error e;
+    steno_model_params p;
+    steno_model_params_init(&p);
+    p.compute = STENO_COMPUTE_F32;
+    if (steno_model_open(&m, path, &p, &e)) fail_msg("%s", e.text);
+    return m;
+}
+
+static inline steno_session *qwen_session(const steno_model *m)
+{
+    steno_session *s;
+    assert_int_equal(steno_session_open(&s, m, NULL, NULL, NULL), 0);
+    return s;
+}
+
+static inline char *qwen_bytes(const char *name, size_t *n)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", qwen_dir, name);
+    FILE *f = fopen(path, "rb");
+    if (!f) fail_msg("%s: cannot be read", path);
+    char *bytes = calloc(1, 1 << 20);
+    assert_non_null(bytes);
+    *n = fread(bytes, 1, (1 << 20) - 1, f);
+    fclose(f);
+    return bytes;
+}
+
+/* Puts a copy of a file of the model into a folder, under another name. */
+static inline void qwen_copy(const struct folder *d, const char *name, const char *as)
+{
+    size_t n;
+    char *bytes = qwen_bytes(name, &n);
+    folder_put(d, as, bytes, n);
+    free(bytes);
+}
+
+static inline struct folder qwen_folder(void)
+{
+    static const char *const file[] = { "config.json", "generation_config.json", "model.safetensors", "vocab.json", "merges.txt",
+                                        "tokenizer_config.json" };
+    const struct folder d = folder_new();
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) qwen_copy(&d, file[i], file[i]);
+    return d;
+}
+
+/* Appends s[n] with the first of the words that it begins with replaced. @return bytes of s used */
+static inline size_t qwen_respelled(char **to, const char *s)
+{
+    static const char *const word[][2] = { { "thinker.audio_tower.proj1.", "model.multi_modal_projector.linear_1." },
+                                           { "thinker.audio_tower.proj2.", "model.multi_modal_projector.linear_2." },
+                                           { "thinker.audio_tower.", "model.audio_tower." }, { "thinker.model.", "model.language_model." },
+                                           { "thinker.lm_head.", "spare." } };
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+        if (!strncmp(s, word[i][0], strlen(word[i][0]))) {
+            *to = stpcpy(*to, word[i][1]);
+            return strlen(word[i][0]);
+        }
+    *(*to)++ = *s;
+    return 1;
+}
+
+/* The same model in transformers' form: other names of tensors and settings. The head that equals the embedding is not in it. */
+static inline struct folder qwen_hf_folder(void)
+{
+    const struct folder d = qwen_folder();
+    size_t n;
+    char *bytes = qwen_bytes("model.safetensors", &n), *head = calloc(1, 1 << 17), *to = head;
+    uint64_t len;
+    assert_non_null(head);
+    memcpy(&len, bytes, sizeof len);
+    for (size_t at = 8; at < 8 + len;) at += qwen_respelled(&to, bytes + at);
+    char *file = malloc(n + (1 << 17));
+    const uint64_t new_len = (uint64_t)(to - head);
+    assert_non_null(file);
+    memcpy(file, &new_len, sizeof new_len);
+    memcpy(file + 8, head, (size_t)new_len);
+    memcpy(file + 8 + new_len, bytes + 8 + len, n - 8 - (size_t)len);
+    folder_put(&d, "model.safetensors", file, n + (size_t)new_len - (size_t)len);
+    qwen_copy(&d, "config_hf.json", "config.json");
+    free(bytes);
+    free(head);
+    free(file);
+    return d;
+}
+#endif
