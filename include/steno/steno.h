@@ -359,6 +359,8 @@ typedef struct steno_model_info {
                                none */
     int32_t alignment_unsure; /* 1: the model may be large-v1 or large-v2, which have the same dimensions, so alignment_heads are all heads
                                  of the upper half of the layers. steno_model_params.alignment_heads names the right ones */
+    char durations[36];     /* TDT: numbers of rows that a token may last, "0 1 2 3 4"; "N up to M" if there are many; "": another model */
+    int32_t attention_before, attention_after; /* rows of the encoder before and after a row that it attends to; -1: all */
 } steno_model_info;
 
 /** Fill `info` up to info->size bytes. @return STENO_OK, STENO_EARG */

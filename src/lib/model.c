@@ -351,6 +351,9 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     i.itn = m->family->audio_lm ? 2 * m->family->audio_lm->has_itn : m->family->ctc && ((const struct ctc_model *)m->part)->itn;
     i.alignment_heads = m->align_heads;
     i.alignment_unsure = m->align_unsure;
+    i.attention_before = m->sight.is_local ? m->sight.before : -1;
+    i.attention_after = m->sight.is_local ? m->sight.after : -1;
+    snprintf(i.durations, sizeof i.durations, "%s", m->durations);
     for (int k = 0; k < m->n_states; k++) {
         const struct state_desc *kv = &m->state[k];
         if (kv->kind != STATE_APPEND) continue;

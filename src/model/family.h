@@ -97,6 +97,8 @@ struct steno_model {
     int32_t segment_ctx;           /* of a clip network: most rows of a clip that VAD found; without VAD, clips have at most audio_ctx
                                     * rows */
     struct model_widths widths;
+    struct model_sight { int is_local; int32_t before, after; } sight; /* rows of the encoder that a row attends to; -1: all */
+    char durations[36];            /* as in steno_model_info */
     void *front;                   /* front end: struct mel_bank, fbank_bank; may be NULL */
     void *part;                    /* the task's data (model/parts.h); may be NULL */
     struct vocab vocab;

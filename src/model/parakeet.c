@@ -4,6 +4,7 @@
  * head or a transducer. References: NeMo 3.0, nemo/collections/asr; transformers 5.24, models/parakeet. */
 #include "model/parakeet.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "model/parts.h"
 #include "model/sanm_encoder.h"
@@ -139,6 +140,7 @@ static int describe_encoder(steno_model *m, struct weights *w, const struct para
 {
     m->n_vocab = s->n_vocab + 1;
     m->audio_ctx = m->segment_ctx = CLIP_ROWS;
+    m->sight = (struct model_sight){ 1, s->behind, s->ahead };
     m->widths = (struct model_widths){ .n_mels = s->n_mels, .audio_state = s->d, .audio_heads = s->heads, .audio_layers = s->layers };
     int rc = parakeet_read_vocab(m, w, e);
     if (!rc) rc = build_encoder(m, w, s, is_ctc, e);
@@ -167,6 +169,19 @@ static int describe_ctc(steno_model *m, struct weights *w, steno_error *e)
     return describe_encoder(m, w, &s, 1, e);
 }
 
+/* For steno_model_info. */
+static void print_durations(steno_model *m, const struct parakeet_shape *s)
+{
+    size_t at = 0;
+    int32_t most = 0;
+    for (int i = 0; i < s->n_durations; i++) {
+        const size_t left = at < sizeof m->durations ? sizeof m->durations - at : 0;
+        if (left) at += (size_t)snprintf(m->durations + at, left, i ? " %d" : "%d", (int)s->duration[i]);
+        most = s->duration[i] > most ? s->duration[i] : most;
+    }
+    if (at >= sizeof m->durations) snprintf(m->durations, sizeof m->durations, "%d up to %d", (int)s->n_durations, (int)most);
+}
+
 static int describe_transducer(steno_model *m, struct weights *w, steno_error *e)
 {
     struct parakeet_shape s;
@@ -177,6 +192,7 @@ static int describe_transducer(steno_model *m, struct weights *w, steno_error *e
     if (!t) return err_nomem(e, sizeof *t, "a model");
     *t = (struct transducer_model){ .blank = s.n_vocab, .max_symbols = s.max_symbols, .width = s.joint, .n_durations = s.n_durations };
     memcpy(t->duration, s.duration, sizeof t->duration);
+    print_durations(m, &s);
     m->name = s.n_durations ? "tdt" : "rnnt";
     m->n_plans = 2;
     rc = describe_encoder(m, w, &s, 0, e);

@@ -10,6 +10,10 @@ grep -q '^kv_bytes: [1-9]' "$T/out" || bad "info prints the size of keys and val
 expect 0 "info reads a language model" info "$SRC/tests/data/lm/qwen3-q4_0.gguf"
 kv() { sed -n "s/^$1: //p" "$T/out"; }
 is "keys and values of all layers are the sum of the layers" "$(kv kv_bytes)" "$(($(kv kv_bytes_per_layer) * $(kv n_text_layer)))"
+expect 0 "info reads a transducer" info "$SRC/tests/data/fuzz/nemo/tdt"
+for line in "format: NeMo" "family: parakeet" "name: tdt" "durations: 0 1 3" "attention_before: 4" "attention_after: 2"; do
+    grep -qxF "$line" "$T/out" || bad "info prints $line" "$(cat "$T/out")"
+done
 expect 0 "info --json prints one object" info --json "$MODEL"
 out_has '"family": "whisper"'
 is "info --json prints one line" "$(wc -l <"$T/out")" 1

@@ -153,6 +153,9 @@ static void print_facts(int json, const struct engine *e, const char *given)
     const int decodes = i.n_text_ctx > 0 && option_served(e->model, "prompt_tokens");
     for (size_t k = 0; k < sizeof number / sizeof *number; k++)
         if (number[k].value || decodes) fact_int(json, number[k].key, number[k].value);
+    if (i.durations[0]) fact_text(json, "durations", i.durations);
+    if (i.attention_before >= 0) fact_int(json, "attention_before", i.attention_before);
+    if (i.attention_after >= 0) fact_int(json, "attention_after", i.attention_after);
     if (!decodes) return;
     fact_text(json, "alignment_heads", i.alignment_heads ? i.alignment_heads : "");
     fact_key(json, 0, "multilingual");

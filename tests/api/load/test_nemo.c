@@ -33,6 +33,30 @@ static void test_small_models_are_read(void **state)
     }
 }
 
+static void test_a_model_s_description_has_durations_and_attention(void **state)
+{
+    static const struct { const char *name, *family, *head, *durations; int before, after; } row[] = {
+        { "ctc", "parakeet-ctc", "ctc", "", -1, -1 }, { "tdt", "parakeet", "tdt", "0 1 3", 4, 2 },
+        { "rnnt", "parakeet", "rnnt", "", -1, -1 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct model_bytes b = file_bytes(row[i].name);
+        steno_model *m;
+        steno_model_info info = { .size = sizeof info };
+        assert_int_equal(steno_model_open_memory(&m, b.p, b.n, NULL, NULL), STENO_OK);
+        assert_int_equal(steno_model_info_get(m, &info), STENO_OK);
+        assert_string_equal(info.format, "NeMo");
+        assert_string_equal(info.family, row[i].family);
+        assert_string_equal(info.name, row[i].head);
+        assert_string_equal(info.durations, row[i].durations);
+        assert_int_equal(info.attention_before, row[i].before);
+        assert_int_equal(info.attention_after, row[i].after);
+        steno_model_close(m);
+        free(b.p);
+    }
+}
+
 #define UNSUPPORTED STENO_EUNSUPPORTED
 #define FORMAT STENO_EFORMAT
 
@@ -148,6 +172,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_models_are_read),
+        cmocka_unit_test(test_a_model_s_description_has_durations_and_attention),
         cmocka_unit_test(test_models_for_several_speakers_are_refused_by_name),
         cmocka_unit_test(test_archives_without_weights_are_refused),
         cmocka_unit_test(test_an_archive_may_be_cut_nowhere),
