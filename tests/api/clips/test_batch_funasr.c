@@ -89,6 +89,7 @@ static void request_make(struct asked *r, const steno_model *m, int i, uint32_t 
     r->v.on_frame = on_frame;
     if (i % 3 == 1) r->p.word_timestamps = 1, r->v.max_end_silence_ms = 500;
     if (i % 3 == 2) r->p.offset_ms = 700, r->p.duration_ms = 30000, r->v.threshold = 0.1;
+    if (steno_serves(m, STENO_CALL_TRANSCRIBE, "repetition_penalty")) r->p.word_timestamps = 0, r->p.sample_len = 1 + i;
     if (m == ctc && i % 3 == 1) r->p.language = "en", r->p.ban_unknown_emotion = 1;
     if (m == ctc && i % 3 == 2) r->p.itn = 1;
     if (m == live && i % 4 == 1) r->p.chunk_size = "0,8,4";
@@ -236,6 +237,17 @@ static void test_clips_of_a_transducer_give_the_same_at_every_level(void **state
     }
 }
 
+/* Clips whose rows attend within windows, and become part of prompts. */
+static void test_clips_of_an_audio_language_model_give_what_each_gives_alone(void **state)
+{
+    (void)state;
+    steno_model *m;
+    steno_error e;
+    if (steno_model_open(&m, "tests/data/qwen3_asr", NULL, &e)) fail_msg("%s", e.text);
+    for (uint32_t seed = 1; seed <= (SANITIZED ? 1 : 2); seed++) check_mixture(m, 70 + seed);
+    steno_model_close(m);
+}
+
 /* Frames of several clips beside each other, and tokens of several clips, each with times of words. */
 static void test_clips_whose_tokens_are_integrated_give_what_each_gives_alone(void **state)
 {
@@ -287,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_clips_of_several_requests_give_what_each_gives_alone),
         cmocka_unit_test(test_clips_of_a_transducer_give_what_each_gives_alone),
         cmocka_unit_test(test_clips_of_a_transducer_give_the_same_at_every_level),
+        cmocka_unit_test(test_clips_of_an_audio_language_model_give_what_each_gives_alone),
         cmocka_unit_test(test_clips_whose_tokens_are_integrated_give_what_each_gives_alone),
         cmocka_unit_test(test_integrated_clips_give_the_same_at_every_level),
         cmocka_unit_test(test_streams_of_several_requests_give_what_each_gives_alone),
