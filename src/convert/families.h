@@ -14,6 +14,12 @@ int paraformer_random_file(struct random_file *r, struct file *f, struct arena *
 int nano_random_file(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e);
 int silero_random_file(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e);
 
+struct parakeet_size;
+const struct parakeet_size *parakeet_size_find(const char *name); /* "parakeet-tdt-0.6b-v3"; NULL: unknown */
+extern const char parakeet_size_names[];                          /* list of all names, for messages */
+int parakeet_random_file(struct random_file *r, struct file *f, struct arena *a, const struct parakeet_size *s, enum dtype type,
+                         uint64_t seed, steno_error *e);
+
 struct lm_shape;
 const struct lm_shape *lm_shape_find(const char *name); /* "qwen3-0.6b"; NULL: unknown shape */
 extern const char lm_shape_names[];                     /* list of all names, for messages */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "load/gguf.h"
 
-enum { TENSORS_MAX = 1536, NAME_SZ = 96 };
+enum { TENSORS_MAX = 2048, NAME_SZ = 96 };
 
 struct random_tensor { uint64_t n; enum dtype type; struct random_fill fill; };
 

@@ -1,5 +1,6 @@
 /* steno: which phases of a model are timed. SPDX-License-Identifier: MIT */
 #include "verbs/bench_phases.h"
+#include <string.h>
 
 enum { CLIP_TOKENS = 180 };
 
@@ -26,6 +27,13 @@ static const struct phase ctc_phases[] = { LOAD_ROW, CTC_ROWS(10), CTC_ROWS(30),
 static const struct phase cif_phases[] = {
     LOAD_ROW, CIF_ROWS(10, NULL), CIF_ROWS(60, NULL), CIF_ROWS(30, "recognise_30s"),
     { "decode", "decode_180_tokens_ms", "decode_180_tokens", 1, CLIP_TOKENS, "recognise_30s" },
+};
+
+/* Models that decode clips row by row; speech has about four tokens a second. */
+#define TRANSDUCER_ROWS(s) SECONDS_ROW("features", s, NULL), SECONDS_ROW("encode", s, NULL)
+static const struct phase transducer_phases[] = {
+    LOAD_ROW, TRANSDUCER_ROWS(10), TRANSDUCER_ROWS(60), TRANSDUCER_ROWS(120), SECONDS_ROW("features", 30, NULL),
+    SECONDS_ROW("encode", 30, "recognise_30s"), { "decode", "decode_120_tokens_ms", "decode_120_tokens", 1, 120, "recognise_30s" },
 };
 
 /* Language models. */
@@ -76,5 +84,6 @@ struct phases phases_of(const steno_model *m, const steno_model_info *i)
     if (i->n_text_ctx > 0 && !i->n_mels) return PHASES(text_phases, BENCH_TEXTS);
     if (steno_serves(m, STENO_CALL_TRANSCRIBE, "repetition_penalty")) return PHASES(audio_lm_phases, BENCH_CLIPS);
     if (i->n_text_ctx > 0) return PHASES(window_phases, BENCH_WINDOWS);
+    if (!strcmp(i->name, "tdt") || !strcmp(i->name, "rnnt")) return PHASES(transducer_phases, BENCH_CLIPS);
     return i->n_text_layer > 0 ? PHASES(cif_phases, BENCH_CLIPS) : PHASES(ctc_phases, BENCH_CLIPS);
 }

@@ -29,7 +29,7 @@ struct opts {
 static const struct arg rows[] = {
     ARG_HEADING("Model"),
     { .name = "shape", .kind = ARG_TEXT, .at = AT(shape), .value = "NAME", .dflt = "base",
-      .help = "a model's usual name: tiny, base.en, small, medium, large-v3, turbo; sensevoice, paraformer, nano, qwen3-0.6b, ..." },
+      .help = "a model's usual name: tiny, base.en, small, medium, turbo; sensevoice, nano, parakeet-tdt-0.6b-v3, qwen3-0.6b, ..." },
     { .name = "type", .kind = ARG_TEXT, .at = AT(type), .value = "TYPE", .dflt = "f16",
       .help = "storage of the matrices: f32, f16, q8_0, q5_0, q5_1, q4_0, q4_1, q2_k, q3_k, q4_k, q5_k, q6_k or iq4_xs" },
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = AT(engine.model), .value = "PATH|NAME",
@@ -137,16 +137,19 @@ static void count_texts(struct result *r, const struct phases *phases, const ste
     r[TEXT_BATCH8].bytes = v * all + WINDOWS * cache;
 }
 
-/* For the encoder of models that decode clips; a row is 60 ms long. A layer has 12 d^2 weights, attention over the rows of a clip, and a
- * filter of 11 taps. */
+/* The encoder of models that decode clips. SAN-M: rows of 60 ms, layers of 12 d^2 weights, attention over the rows of a clip, filters of 11
+ * taps. FastConformer: rows of 80 ms; 23 d^2 (two feed-forward parts, attention, convolution), and 2 d^2 for the distances of a row;
+ * attention has products with the distances, too; a stem. */
 static void count_clips(struct result *r, const struct phases *all, const steno_model_info *i)
 {
-    enum { ROW_MS = 60, TAPS = 11 };
-    const double d = i->n_audio_state, weights = i->n_audio_layer * 12 * d * d;
+    const int is_conformer = !strncmp(i->family, "parakeet", 8);
+    const double d = i->n_audio_state, weights = i->n_audio_layer * (is_conformer ? 25 : 12) * d * d;
+    const double row_ms = is_conformer ? 80 : 60, products = is_conformer ? 3 : 2, taps = is_conformer ? 9 : 11;
+    const double stem = is_conformer ? 10.2e6 * i->n_mels / 128 : 0;
     for (int p = 0; all->kind == BENCH_CLIPS && p < all->n; p++) {
         if (strcmp(all->phase[p].name, "encode") != 0) continue;
-        const double n = all->phase[p].reported * 1000.0 / ROW_MS, seen = i->n_audio_ctx && i->n_audio_ctx < n ? i->n_audio_ctx : n;
-        r[p].flops = 2 * n * (weights + i->n_audio_layer * d * (2 * seen + TAPS));
+        const double n = all->phase[p].reported * 1000.0 / row_ms, seen = i->n_audio_ctx && i->n_audio_ctx < n ? i->n_audio_ctx : n;
+        r[p].flops = 2 * n * (stem + weights + i->n_audio_layer * d * (products * seen + taps));
         r[p].bytes = bytes_per_weight(i->weight_type) * weights;
     }
 }

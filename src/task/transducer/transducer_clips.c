@@ -256,3 +256,17 @@ int transducer_clips_run(struct steno_batch *b)
     time_share(clip_batch_of(b), os_now_ns() - t0);
     return rc;
 }
+
+int transducer_clips_bench(struct steno_batch *b, int n)
+{
+    const struct clip_window *w = &clip_batch_of(b)->window[0];
+    struct transducer_lane *l = &transducer_batch_of(b)->lane[w->rows.lane];
+    int rc = STENO_OK;
+    lane_begin(b, w);
+    for (int i = 0; i < n && !rc; i++) {
+        l->next = i % transducer_of(b->model)->blank;
+        transducer_begin(&l->search, w->rows.n);
+        rc = lanes_step(b, &l, 1);
+    }
+    return rc;
+}

@@ -35,6 +35,9 @@ size_t transducer_batch_memory(const steno_model *m, uint32_t n_windows, uint32_
 int transducer_batch_open(struct steno_batch *b, steno_error *e);
 void transducer_batch_close(struct steno_batch *b);
 
+/* For benchmarks (clip_run.h): decodes n tokens of the first clip, whatever its rows are. */
+int transducer_clips_bench(struct steno_batch *b, int n);
+
 /* Encodes and decodes the clips of the current run. Returns a status of the executor. */
 int transducer_clips_run(struct steno_batch *b);
 #endif

@@ -162,6 +162,30 @@ static void test_recognisers_of_clips_are_as_large_as_the_published_ones(void **
     }
 }
 
+static void test_parakeets_are_as_large_as_the_published_ones(void **state)
+{
+    (void)state;
+    static const struct { const char *shape, *name; double millions; int32_t layers, n_mels, n_vocab; } c[] = {
+        { "parakeet-tdt-0.6b-v3", "tdt", 627, 24, 128, 8193 }, { "parakeet-tdt-0.6b-v2", "tdt", 618, 24, 128, 1025 },
+        { "parakeet-tdt-1.1b", "tdt", 1070, 42, 80, 1025 },    { "parakeet-tdt_ctc-110m", "tdt", 114, 17, 80, 1025 },
+        { "parakeet-rnnt-0.6b", "rnnt", 618, 24, 80, 1025 },   { "parakeet-rnnt-1.1b", "rnnt", 1070, 42, 80, 1025 },
+        { "parakeet-ctc-0.6b", "ctc", 609, 24, 80, 1025 },     { "parakeet-ctc-1.1b", "ctc", 1062, 42, 80, 1025 },
+    };
+    static const char *const type[] = { "f16", "q8_0", "q4_k" };
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        steno_model *m = shape_open(c[i].shape, type[i % 3], STENO_COMPUTE_AUTO);
+        steno_model_info info = { .size = sizeof info };
+        assert_int_equal(steno_model_info_get(m, &info), STENO_OK);
+        assert_string_equal(info.name, c[i].name);
+        assert_int_equal(info.n_audio_layer, c[i].layers);
+        assert_int_equal(info.n_mels, c[i].n_mels);
+        assert_int_equal(info.n_vocab, c[i].n_vocab);
+        if (fabs((double)info.parameters / 1e6 - c[i].millions) > 0.02 * c[i].millions)
+            fail_msg("%s: %g million parameters", c[i].shape, (double)info.parameters / 1e6);
+        steno_model_close(m);
+    }
+}
+
 static void test_every_language_has_its_token_and_its_name(void **state)
 {
     (void)state;
@@ -234,6 +258,7 @@ int main(void)
         cmocka_unit_test(test_narrow_and_quantised_ones_have_plans_and_no_sessions_without_weights),
         cmocka_unit_test(test_recognisers_of_clips_are_as_large_as_the_published_ones),
         cmocka_unit_test(test_language_models_are_as_large_as_the_published_ones),
+        cmocka_unit_test(test_parakeets_are_as_large_as_the_published_ones),
         cmocka_unit_test(test_every_language_has_its_token_and_its_name),
         cmocka_unit_test(test_layers_as_wide_as_large_transcribe),
     };
