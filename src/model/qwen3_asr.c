@@ -113,9 +113,17 @@ static int describe_text(steno_model *m, const struct qwen3_asr_shape *s, struct
     return qwen3_asr_check_tokens(m, s, w->name, e);
 }
 
+/* Its network has classes of times instead of tokens. */
+static int is_aligner(struct weights *w)
+{
+    return meta_find(&w->meta, "thinker_config.classify_num") || weights_find(w, "score.weight");
+}
+
 static int describe(steno_model *m, struct weights *w, steno_error *e)
 {
     struct qwen3_asr_shape s;
+    if (is_aligner(w))
+        return err_set(e, STENO_EUNSUPPORTED, "%s: a forced aligner (Qwen3-ForcedAligner), which this version does not support", w->name);
     if (m->opening->llm)
         return err_set(e, STENO_EARG, "llm is for models whose language model is another file; %s has its own: leave it out", w->name);
     int rc = qwen3_asr_respell(w, e);

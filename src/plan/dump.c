@@ -84,7 +84,7 @@ void plan_dump(const struct plan *p, void (*write)(void *user, const char *line)
     for (uint16_t i = 0; i < p->n_ops; i++) {
         const struct op *op = &p->op[i];
         const struct bind *c = &p->bind[op->bind];
-        char in[32], out[80], extras[208];
+        char in[32], out[80], extras[256];
         slot_text(in, sizeof in, p, op->in);
         target_text(out, sizeof out, p, op);
         extras_text(extras, sizeof extras, p, op);

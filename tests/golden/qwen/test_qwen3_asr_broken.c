@@ -70,6 +70,7 @@ static void test_settings_are_refused_by_name(void **state)
         { "\"scale_embedding\": false", "\"scale_embedding\": true", "audio_config.scale_embedding is true" },
         { "\"audio_token_id\": 593", "\"audio_token_id\": 594", "audio_token_id is 594, but <|audio_pad|> is token 593" },
         { "\"hidden_size\": 64", "\"hidden_size\": 32", "model.embed_tokens.weight is [608, 64]" },
+        { "\"audio_token_id\": 593", "\"classify_num\": 500", "a forced aligner (Qwen3-ForcedAligner), which" },
         { "\"model_type\": \"qwen3_asr\"", "\"model_type\": \"qwen9_asr\"", "a model of the type qwen9_asr" },
     };
     const struct folder d = qwen_folder();
@@ -162,7 +163,7 @@ static void test_a_walk_over_all_settings_ends_in_a_model_or_a_reason(void **sta
         free(out);
     }
     print_message("%d taken, %d refused\n", taken, said);
-    assert_true(taken > 20 && said > 20);
+    assert_true(taken > (SANITIZED ? 5 : 20) && said > (SANITIZED ? 2 : 10));
     folder_remove(&d);
 }
 
