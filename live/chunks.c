@@ -44,6 +44,8 @@ int chunks_open(struct chunks *c, const struct kept *sound, const steno_model *m
     c->params.user = c;
     c->params.on_segment = on_segment;
     c->params.word_timestamps = 1;
+    if (c->params.lookahead == STENO_LOOKAHEAD_MOST && steno_serves(m, STENO_CALL_TRANSCRIBE, "lookahead"))
+        c->params.lookahead = STENO_LOOKAHEAD_USUAL; /* words, not sentences */
     steno_batch_params_init(&bp);
     bp.max_windows = 1;
     bp.on_done = on_done;

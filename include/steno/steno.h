@@ -676,6 +676,13 @@ enum steno_tags {
                              own tags, steno_text all of them: there a sign is not repeated from segment to segment */
 };
 
+/** Values of `lookahead` beside a number of rows. */
+enum steno_lookahead {
+    STENO_LOOKAHEAD_MOST = -1, /* the most that the model permits (the default). A segment is a sentence */
+    STENO_LOOKAHEAD_USUAL = -2 /* the model's default. With this and with a number, each chunk of `lookahead` + 1 rows gives a segment: the
+                                  words that are complete. They are not changed later */
+};
+
 /** Decoding rules of a window. whisper.cpp's rules differ from openai-whisper's as follows.
  *   - Input: the last window is padded with silence, not with the middle of the scale. The audio has 1 + (samples - 200) / 160 frames; no
  *     window begins in its last ten, and windows that begin in its last 500 have no previous text.
@@ -921,6 +928,8 @@ typedef struct steno_transcribe_params {
                                       0: none. A sampled window that was checked in f32 has one */
     int32_t language_per_segment;   /* 1: detect the language of each window of 30 s and decode the window in it. If no language reaches a
                                       probability of 0.5, `language` or that of the beginning is used. Multilingual models only */
+    int32_t lookahead;             /* streaming FastConformer: rows of 80 ms after a row that are read before it is decoded, or an enum
+                                      steno_lookahead. A model permits a few values; more rows mean fewer errors and later words */
 } steno_transcribe_params;
 
 /** Write defaults into the first `size` bytes of the struct. */

@@ -89,7 +89,8 @@ STRUCTS: dict[str, tuple[int, str]] = {
         "hallucination_silence_threshold:f8@376 token_threshold:f8@384 token_timestamps:i4@392 tinydiarize:i4@396 "
         "verify_margin:f8@400 tags:i4@408 pad:i4@412 chunk_size:z@416 encoder_chunk_look_back:i4@424 "
         "decoder_chunk_look_back:i4@428 on_rows:p@432 vad_model:p@440 vad:p@448 repetition_penalty:f8@456 draft_max:i4@464 "
-        "n_resume:i4@468 on_resume_point:p@472 resume:p@480 decoding:i4@488 n_best:i4@492 language_per_segment:i4@496"
+        "n_resume:i4@468 on_resume_point:p@472 resume:p@480 decoding:i4@488 n_best:i4@492 language_per_segment:i4@496 "
+        "lookahead:i4@500"
     )),
     "steno_hypothesis": (64, (
         "size:u4@0 place:i4@4 at_ms:i8@8 text:z@16 tokens:p@24 logprobs:p@32 n_tokens:i4@40 pad:i4@44 avg_logprob:f8@48 "
@@ -394,6 +395,10 @@ ENUMS: dict[str, dict[str, int]] = {
         "STENO_TAGS_APART": 0,
         "STENO_TAGS_KEEP": 1,
         "STENO_TAGS_RICH": 2,
+    },
+    "steno_lookahead": {
+        "STENO_LOOKAHEAD_MOST": -1,
+        "STENO_LOOKAHEAD_USUAL": -2,
     },
     "steno_decoding": {
         "STENO_DECODING_OPENAI": 0,

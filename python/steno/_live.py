@@ -43,11 +43,11 @@ class Live:
         self._find = Params("steno_vad_params", vad_options)
         self._on_event = ON_EVENT(self._take_event)
         params = new("steno_live_params", vad=vad._handle() if vad is not None else None, on_event=pointer(self._on_event))
-        streaming = model.supports("chunk_size")
+        streaming = model.supports("chunk_size") or model.supports("lookahead")
         for name, value in (("step_ms", step_ms), ("max_turn_ms", max_turn_ms)):
             if value is not None:
                 if streaming:
-                    raise OptionError(f"{name}: the model decodes chunk by chunk, see chunk_size", "EARG")
+                    raise OptionError(f"{name}: the model decodes chunk by chunk, see chunk_size and lookahead", "EARG")
                 setattr(params, name, value)
         params.text = ctypes.cast(ctypes.pointer(self._text.struct), ctypes.c_void_p)
         params.find = ctypes.cast(ctypes.pointer(self._find.struct), ctypes.c_void_p) if vad_options else None

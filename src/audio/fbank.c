@@ -169,10 +169,11 @@ int fbank_bank_init(struct fbank_bank *b, struct arena *a, const struct fbank_pa
 }
 
 /* The window of centred frames stands at the first points: its place does not change the power. */
-int fbank_bank_centred(struct fbank_bank *b, struct arena *a, int n_mels, int stack, const float *filters, const struct kern *kern,
-                       steno_error *e)
+int fbank_bank_centred(struct fbank_bank *b, struct arena *a, const struct fbank_centred *p, const struct kern *kern, steno_error *e)
 {
-    *b = (struct fbank_bank){ .kind = FBANK_CENTRED, .n_mels = n_mels, .lfr_m = stack, .lfr_n = stack, .kern = kern };
+    const float *filters = p->filters;
+    *b = (struct fbank_bank){ .kind = FBANK_CENTRED, .n_mels = p->n_mels, .lfr_m = p->stack, .lfr_n = p->stack, .kern = kern,
+                              .lead = p->lead, .is_normalised = p->is_normalised };
     const int rc = bank_check(b, e);
     if (rc) return rc;
     float *own = filters ? NULL : arena_array(a, (size_t)b->n_mels * N_BINS, sizeof *own);
@@ -248,13 +249,14 @@ static void frames_run(void *arg, int64_t first, int n, int slot)
 /* Frames of row i before frame i lfr_n. */
 static int left_of(const struct fbank_bank *b)
 {
-    return b->kind == FBANK_CENTRED ? 0 : (b->lfr_m - 1) / 2;
+    return b->kind == FBANK_CENTRED ? b->lead : (b->lfr_m - 1) / 2;
 }
 
 /* Rows whose frames are all among the first `frames`; with end, all rows. */
 static int64_t rows_of(const struct fbank_bank *b, int64_t frames, int end)
 {
-    if (end) return (frames + b->lfr_n - 1) / b->lfr_n;
+    const int lead = b->kind == FBANK_CENTRED ? b->lead : 0;
+    if (end) return frames ? (frames + lead + b->lfr_n - 1) / b->lfr_n : 0;
     const int64_t right = b->lfr_m - left_of(b); /* frames from i lfr_n on */
     return frames < right ? 0 : (frames - right) / b->lfr_n + 1;
 }
@@ -265,15 +267,15 @@ static void row_write(float *out, const struct fbank *f, int64_t row)
     const size_t n = (size_t)b->n_mels;
     for (int j = 0; j < b->lfr_m; j++) {
         int64_t t = row * b->lfr_n + j - left_of(b);
-        if (t < 0) t = 0;
-        if (t >= f->frames && b->kind == FBANK_CENTRED) {
+        if ((t < 0 || t >= f->frames) && b->kind == FBANK_CENTRED) {
             memset(out + (size_t)j * n, 0, n * sizeof *out);
             continue;
         }
+        if (t < 0) t = 0;
         if (t >= f->frames) t = f->frames - 1;
         memcpy(out + (size_t)j * n, f->frame + (size_t)(t - f->frame_pos) * n, n * sizeof *out);
     }
-    const int64_t left = f->frames - row * b->lfr_n;
+    const int64_t left = f->frames - row * b->lfr_n + left_of(b);
     if (b->kind == FBANK_CENTRED) out[n * (size_t)b->lfr_m] = (float)(left < b->lfr_m ? left : b->lfr_m);
     if (b->shift)
         for (size_t i = 0; i < n * (size_t)b->lfr_m; i++) out[i] = (out[i] + b->shift[i]) * b->scale[i];
@@ -450,10 +452,10 @@ void fbank_normalise(const struct fbank *f, float *x, size_t ld)
     const struct fbank_bank *b = f->bank;
     double mean[SPECTRUM_BANDS] = { 0 }, square[SPECTRUM_BANDS] = { 0 };
     const int64_t n = f->frames;
-    if (b->kind != FBANK_CENTRED) return;
+    if (b->kind != FBANK_CENTRED || !b->is_normalised) return;
     for (int pass = 0; pass < 3; pass++) {
         for (int64_t t = 0; t < n; t++) {
-            float *row = x + (size_t)(t / b->lfr_m) * ld + (size_t)(t % b->lfr_m) * (size_t)b->n_mels;
+            float *row = x + (size_t)((t + b->lead) / b->lfr_m) * ld + (size_t)((t + b->lead) % b->lfr_m) * (size_t)b->n_mels;
             for (int i = 0; i < b->n_mels; i++) {
                 const double off = (double)row[i] - mean[i];
                 if (pass == 0) square[i] += (double)row[i];

@@ -8,8 +8,9 @@
  *
  * Centred filter banks: frame t is centred at sample 160 t, and a clip of n samples has floor(n / 160) frames. Pre-emphasis 0.97 over the
  * whole clip, zeros outside it, symmetric Hann window, 512 points, power, Slaney's filters (mel.h), ln(x + 2^-24). Row i has frames i lfr_n
- * to i lfr_n + lfr_m - 1, zeros after the last frame, and then the number of its frames. A clip's frames are normalised by their mean and
- * standard deviation in each band. Reference: NeMo 3.0, AudioToMelSpectrogramPreprocessor without dither.
+ * to i lfr_n + lfr_m - 1, zeros after the last frame, and then the number of its frames. `lead` rows of frames precede frame 0: row 0
+ * begins with zeros, which count as frames. A clip's frames are normalised by their mean and standard deviation in each band, or not at
+ * all. Reference: NeMo 3.0, AudioToMelSpectrogramPreprocessor without dither.
  *
  * Log-mel: the frames of mel_clip.h, lfr_n in a row. Rows begin again with every `chunk` frames, so the last row of a chunk may have fewer;
  * missing ones are zeros. Only whole clips have such rows (fbank_clip).
@@ -29,6 +30,7 @@ struct fbank_bank {
     enum fbank_kind kind;
     int n_mels, lfr_m, lfr_n;
     int chunk;                    /* frames after which rows begin again; 0: never */
+    int lead, is_normalised;      /* of centred filter banks */
     const struct kern *kern;
     struct spectrum spectrum;     /* window: Hamming times 32768, exact in every implementation, or Hann; bands: [n_mels, FBANK_FFT / 2 +
                                    * 1] */
@@ -42,9 +44,10 @@ struct fbank_params {
 };
 /* 1 <= n_mels <= SPECTRUM_BANDS, 1 <= lfr_n <= lfr_m <= FBANK_LFR_MAX, else STENO_EUNSUPPORTED. kern is kept. */
 int fbank_bank_init(struct fbank_bank *b, struct arena *a, const struct fbank_params *p, const struct kern *kern, steno_error *e);
-/* The same for centred filter banks, `stack` frames in a row. filters: [n_mels, FBANK_FFT / 2 + 1], kept; NULL: Slaney's. */
-int fbank_bank_centred(struct fbank_bank *b, struct arena *a, int n_mels, int stack, const float *filters, const struct kern *kern,
-                       steno_error *e);
+/* The same for centred filter banks, `stack` frames in a row; 0 <= lead < stack. filters: [n_mels, FBANK_FFT / 2 + 1], kept; NULL:
+ * Slaney's. */
+struct fbank_centred { int n_mels, stack, lead, is_normalised; const float *filters; };
+int fbank_bank_centred(struct fbank_bank *b, struct arena *a, const struct fbank_centred *p, const struct kern *kern, steno_error *e);
 /* The same for log-mel. */
 int fbank_bank_log_mel(struct fbank_bank *b, struct arena *a, int n_mels, int stack, int chunk, const struct kern *kern, steno_error *e);
 /* A bank whose rows are frames of samples, at most FRAME_MAX. */

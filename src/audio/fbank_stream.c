@@ -82,6 +82,7 @@ int fbank_stream_init(struct fbank_stream *r, struct arena *a, const struct fban
     const int rc = fbank_open(&r->fbank, a, bank, team, e);
     if (rc) return rc;
     r->clip = clip;
+    r->row = (int64_t)bank->lfr_n * FBANK_HOP;
     r->team = team;
     r->gather = gather_of(team);
     r->pcm = arena_array(a, pcm_len(clip, team), sizeof *r->pcm);
@@ -218,6 +219,27 @@ int fbank_stream_piece(struct fbank_stream *r, int64_t samples, float *out, size
         r->time.features_ns += os_now_ns() - t;
     }
     return rc;
+}
+
+/* The most samples, up to a read, that give at most `rows` rows. */
+static int64_t samples_for(const struct fbank_stream *r, int64_t rows)
+{
+    const int64_t most = rows * r->row;
+    return most < FBANK_STREAM_CHUNK ? most : FBANK_STREAM_CHUNK;
+}
+
+int fbank_stream_least(struct fbank_stream *r, int least, int most, float *out, size_t ld, int *n, steno_error *e)
+{
+    int rc = pass_over(r, e);
+    while (!rc && !r->ended && *n < most && !(*n >= least && r->is_slow)) {
+        const int64_t got = samples_read(r, r->pcm, samples_for(r, most - *n), e);
+        if (got < 0) rc = (int)got;
+        if (got <= 0) break;
+        const int64_t t = os_now_ns();
+        *n += (int)fbank_push(r->fbank, r->pcm, got, out + (size_t)*n * ld, ld);
+        r->time.features_ns += os_now_ns() - t;
+    }
+    return rc == STREAM_WAITS && *n >= least ? STENO_OK : rc;
 }
 
 int fbank_stream_flush(struct fbank_stream *r, float *out, size_t ld)

@@ -28,6 +28,7 @@ struct fbank_stream {
                               * for the next clip */
     int64_t gather;          /* samples of a stream to collect at most, so that threads can share their frames */
     float *level;            /* [clip / FBANK_HOP + 1] */
+    int64_t row;             /* samples from one row to the next */
     int64_t clip, n_held;    /* clip: most samples of a clip; 0: a stream */
     int64_t clip_end;        /* samples of the clip that has been read, -1: none */
     int64_t skip;            /* samples still to skip at the start */
@@ -81,6 +82,9 @@ static inline int64_t fbank_stream_at(const struct fbank_stream *r) { return r->
 int fbank_stream_piece(struct fbank_stream *r, int64_t samples, float *out, size_t ld, int *n, steno_error *e);
 static inline int64_t fbank_stream_held(const struct fbank_stream *r) { return r->n_held; } /* samples of the current piece */
 static inline void fbank_stream_piece_take(struct fbank_stream *r) { r->n_held = 0; }
+/* For a stream of rows: reads until there are `least` rows or the audio has ended, and more if it is there, at most `most` rows. Rows are
+ * appended to its *n rows. STREAM_WAITS: there are fewer than `least`. */
+int fbank_stream_least(struct fbank_stream *r, int least, int most, float *out, size_t ld, int *n, steno_error *e);
 int fbank_stream_flush(struct fbank_stream *r, float *out, size_t ld); /* the rows that waited for audio after them */
 /* The next rows of the stream, at most `max`; *n 0: the stream has ended. */
 int fbank_stream_next(struct fbank_stream *r, int max, float *out, size_t ld, int *n, steno_error *e);

@@ -1,6 +1,7 @@
 /* steno: the rows of the table of parameters. SPDX-License-Identifier: MIT */
 #include "engine/params.h"
 #include "engine/run_costs.h"
+#include "model/parts.h"
 #include "search/samplers.h"
 #include <math.h>
 #include <stddef.h>
@@ -38,7 +39,7 @@
 
 static const struct param transcribe[] = {
     { T(task), CHOICE(STENO_TRANSCRIBE_AND_TRANSLATE), .models = MODELS_MULTILINGUAL | MODELS_ALIGNED },
-    { T(language), TEXT, .models = MODELS_AR | MODELS_CTC | MODELS_AUDIO_LM | MODELS_ALIGNED },
+    { T(language), TEXT, .models = MODELS_AR | MODELS_CTC | MODELS_AUDIO_LM | MODELS_ALIGNED | MODELS_PROMPTED },
     { T(initial_prompt), TEXT, .models = MODELS_AR | MODELS_AUDIO_LM_CONTEXT },
     { T(suppress_tokens), TEXT, .text = "-1", .models = MODELS_AR },
     { T(condition_on_previous_text), FLAG, .value = 1, .models = MODELS_AR },
@@ -102,7 +103,8 @@ static const struct param transcribe[] = {
     { T(chunk_size), TEXT, .text = "0,10,5", .models = MODELS_CIF_STREAM },
     { T(encoder_chunk_look_back), INT32(-1, PARAM_PAST_ROWS), .value = 4, .models = MODELS_CIF_STREAM },
     { T(decoder_chunk_look_back), INT32(-1, PARAM_PAST_ROWS), .value = 1, .models = MODELS_CIF_STREAM },
-    { T(on_rows), HOOK, .models = MODELS_AR | MODELS_CLIPS },
+    { T(lookahead), INT32(STENO_LOOKAHEAD_USUAL, STREAM_ROWS - 1), .value = STENO_LOOKAHEAD_MOST, .models = MODELS_PIECES_STREAM },
+    { T(on_rows), HOOK, .models = MODELS_AR | MODELS_CLIPS | MODELS_PIECES_STREAM },
     { T(vad_model), HOOK, .models = MODELS_CLIPS },
     { T(vad), HOOK, .models = MODELS_CLIPS },
     { T(repetition_penalty), PENALTY, .models = MODELS_AUDIO_LM },
@@ -170,7 +172,8 @@ static const struct param generate[] = {
 };
 
 static const struct param open_model[] = {
-    { M(compute), CHOICE(STENO_COMPUTE_INT16), .models = MODELS_RESUMED | MODELS_LM | MODELS_AUDIO_LM | MODELS_EMBED },
+    { M(compute), CHOICE(STENO_COMPUTE_INT16),
+      .models = MODELS_RESUMED | MODELS_PIECES_STREAM | MODELS_LM | MODELS_AUDIO_LM | MODELS_EMBED },
     { M(cpu_level), TEXT, .models = MODELS_ALL },
     { M(team), HOOK, .models = MODELS_ALL },
     { M(vocab), TEXT, .models = MODELS_VOCAB },

@@ -32,9 +32,12 @@ enum {
     MODELS_PIECES = 1 << 15,         /* clips become pieces with times, without tags or searches: CTC heads and transducers */
     MODELS_AUDIO_LM_ITN = 1 << 16,     /* audio language models that write numbers in two ways */
     MODELS_AUDIO_LM_CONTEXT = 1 << 17, /* audio language models with a free text in their prompt */
+    MODELS_PIECES_STREAM = 1 << 18,  /* the same for the chunks of a stream */
+    MODELS_PROMPTED = 1 << 19,       /* a prompt gives the language */
     MODELS_AR = MODELS_MULTILINGUAL | MODELS_ENGLISH, /* encoder-decoder models */
     MODELS_CLIPS = MODELS_CTC | MODELS_CIF | MODELS_PIECES | MODELS_AUDIO_LM, /* models that decode clip by clip */
-    MODELS_WORD_TIMES = MODELS_AR | MODELS_CTC | MODELS_CIF | MODELS_CIF_STREAM | MODELS_PIECES,
+    MODELS_STREAMS = MODELS_CIF_STREAM | MODELS_PIECES_STREAM, /* models that decode chunk by chunk */
+    MODELS_WORD_TIMES = MODELS_AR | MODELS_CTC | MODELS_CIF | MODELS_STREAMS | MODELS_PIECES,
     MODELS_RESUMED = MODELS_AR | MODELS_CTC | MODELS_CIF | MODELS_PIECES, /* models whose transcriptions can be resumed */
     MODELS_SPEECH = MODELS_WORD_TIMES | MODELS_AUDIO_LM, /* models that transcribe */
     MODELS_FBANK = MODELS_CTC | MODELS_CIF | MODELS_CIF_STREAM | MODELS_VAD_VOTES, /* filter banks that are shifted and scaled */

@@ -74,6 +74,6 @@ struct task {
 };
 
 /* The tasks, each in its folder of src/task. lib/model.c lists them. */
-extern const struct task ar_task, ctc_task, cif_task, cif_stream_task, transducer_task, audio_lm_task, vad_task, lm_task, punctuation_task,
-    embed_task;
+extern const struct task ar_task, ctc_task, cif_task, cif_stream_task, transducer_task, transducer_stream_task, audio_lm_task, vad_task,
+    lm_task, punctuation_task, embed_task;
 #endif

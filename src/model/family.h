@@ -20,7 +20,7 @@
 
 /* Plans, states and phases that models share. Those of one task are in model/parts.h. */
 enum { MODEL_PLANS = 3, PLAN_ENCODER = 0, PLAN_DECODER = 1, PLAN_ALIGN = 2 };
-enum { MODEL_STATES = 3, STATE_SELF = 0 };
+enum { MODEL_STATES = 4, STATE_SELF = 0 };
 enum { PHASE_ENCODE = 0 }; /* of an encoder */
 
 /* Input of a network. */

@@ -13,6 +13,7 @@
 
 enum {
     CLIP_ROWS = 1500, /* 120 s */
+    RUN_ROWS = 8 * STREAM_ROWS_LAST, /* of streams beside each other */
     HEAD_ROWS = 64    /* rows with logits at a time */
 };
 static float const eps = 1e-5f;
@@ -114,10 +115,13 @@ static uint32_t sight(int32_t rows)
 
 static struct conformer conformer_of(const struct parakeet_shape *s)
 {
-    return (struct conformer){ .d = (uint32_t)s->d, .heads = (uint32_t)s->heads, .d_ff = (uint32_t)s->d_ff, .taps = (uint32_t)s->taps,
-                               .layers = (uint32_t)s->layers, .n_mels = (uint32_t)s->n_mels, .channels = (uint32_t)s->channels,
-                               .stack = PARAKEET_STACK, .behind = sight(s->behind), .ahead = sight(s->ahead), .has_biases = s->has_biases,
-                               .input_scale = s->scales_input ? sqrtf((float)s->d) : 0, .eps = eps };
+    struct conformer c = { .d = (uint32_t)s->d, .heads = (uint32_t)s->heads, .d_ff = (uint32_t)s->d_ff, .taps = (uint32_t)s->taps,
+                           .layers = (uint32_t)s->layers, .n_mels = (uint32_t)s->n_mels, .channels = (uint32_t)s->channels,
+                           .stack = PARAKEET_STACK, .behind = sight(s->behind), .ahead = sight(s->ahead), .has_biases = s->has_biases,
+                           .input_scale = s->scales_input ? sqrtf((float)s->d) : 0, .eps = eps, .is_causal = s->is_causal,
+                           .has_layer_norm = s->has_layer_norm };
+    if (s->is_causal) c.image = STATE_IMAGE + 1, c.filter_rows = STATE_FILTERS + 1, c.keys = STATE_KEYS + 1;
+    return c;
 }
 
 static int build_encoder(steno_model *m, struct weights *w, const struct parakeet_shape *s, int is_ctc, steno_error *e)
@@ -125,7 +129,7 @@ static int build_encoder(steno_model *m, struct weights *w, const struct parakee
     struct build b;
     const struct conformer c = conformer_of(s);
     const struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
-                                    .team = m->opening->team, .max_rows = CLIP_ROWS, .max_out = HEAD_ROWS,
+                                    .team = m->opening->team, .max_rows = s->is_causal ? RUN_ROWS : CLIP_ROWS, .max_out = HEAD_ROWS,
                                     .precision = model_rows_precision(m), .unfused = m->opening->unfused };
     build_begin(&b, &p, e);
     build_phase(&b, "encode");
@@ -139,7 +143,7 @@ static int build_encoder(steno_model *m, struct weights *w, const struct parakee
 static int describe_encoder(steno_model *m, struct weights *w, const struct parakeet_shape *s, int is_ctc, steno_error *e)
 {
     m->n_vocab = s->n_vocab + 1;
-    m->audio_ctx = m->segment_ctx = CLIP_ROWS;
+    m->audio_ctx = m->segment_ctx = s->is_causal ? 0 : CLIP_ROWS;
     m->sight = (struct model_sight){ 1, s->behind, s->ahead };
     m->widths = (struct model_widths){ .n_mels = s->n_mels, .audio_state = s->d, .audio_heads = s->heads, .audio_layers = s->layers };
     int rc = parakeet_read_vocab(m, w, e);
@@ -182,21 +186,41 @@ static void print_durations(steno_model *m, const struct parakeet_shape *s)
     if (at >= sizeof m->durations) snprintf(m->durations, sizeof m->durations, "%d up to %d", (int)s->n_durations, (int)most);
 }
 
+static int describe_both(steno_model *m, struct weights *w, const struct parakeet_shape *s, struct transducer_stream *stream,
+                         steno_error *e)
+{
+    struct transducer_model *t = m->part = arena_array(&m->arena, 1, sizeof *t);
+    if (!t) return err_nomem(e, sizeof *t, "a model");
+    *t = (struct transducer_model){ .blank = s->n_vocab, .max_symbols = s->max_symbols, .width = s->joint, .n_durations = s->n_durations,
+                                    .stream = stream };
+    memcpy(t->duration, s->duration, sizeof t->duration);
+    print_durations(m, s);
+    m->name = s->n_durations ? "tdt" : "rnnt";
+    m->n_plans = 2;
+    const int rc = describe_encoder(m, w, s, 0, e);
+    return rc ? rc : parakeet_build_decoder(m, w, s, e);
+}
+
 static int describe_transducer(steno_model *m, struct weights *w, steno_error *e)
 {
     struct parakeet_shape s;
     int rc = read_sizes(&s, w, e);
     if (!rc) rc = parakeet_read_transducer(&s, w, e);
-    if (rc) return rc;
-    struct transducer_model *t = m->part = arena_array(&m->arena, 1, sizeof *t);
+    return rc ? rc : describe_both(m, w, &s, NULL, e);
+}
+
+static int describe_stream(steno_model *m, struct weights *w, steno_error *e)
+{
+    struct parakeet_shape s;
+    struct transducer_stream *t = arena_array(&m->arena, 1, sizeof *t);
     if (!t) return err_nomem(e, sizeof *t, "a model");
-    *t = (struct transducer_model){ .blank = s.n_vocab, .max_symbols = s.max_symbols, .width = s.joint, .n_durations = s.n_durations };
-    memcpy(t->duration, s.duration, sizeof t->duration);
-    print_durations(m, &s);
-    m->name = s.n_durations ? "tdt" : "rnnt";
-    m->n_plans = 2;
-    rc = describe_encoder(m, w, &s, 0, e);
-    return rc ? rc : parakeet_build_decoder(m, w, &s, e);
+    int rc = read_sizes(&s, w, e);
+    if (!rc) rc = parakeet_read_transducer(&s, w, e);
+    if (!rc) rc = parakeet_stream_read_shape(&s, t, m, w, e);
+    if (!rc) rc = describe_both(m, w, &s, t, e);
+    if (rc) return rc;
+    parakeet_stream_states(m, &s);
+    return parakeet_stream_read_tags(t, m, e);
 }
 
 /* ---- the head's options */
@@ -254,6 +278,19 @@ const struct family family_parakeet_ctc = {
     .match = match_ctc,
     .describe = describe_ctc,
     .ctc = &head,
+    .pieces = &parakeet_pieces,
+    .spare = spare,
+    .ids_to_bytes = ids_to_bytes,
+};
+
+const struct family family_parakeet_stream = {
+    .name = "parakeet-stream",
+    .front_end = FRONT_FBANK_STREAM,
+    .task = "transducer-stream",
+    .bare_text = BARE_NEVER,
+    .low_precision = LOW_PRECISION_ROWS,
+    .match = parakeet_stream_match,
+    .describe = describe_stream,
     .pieces = &parakeet_pieces,
     .spare = spare,
     .ids_to_bytes = ids_to_bytes,

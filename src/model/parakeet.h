@@ -1,7 +1,7 @@
 /* steno: FastConformer with a CTC or a transducer head (Parakeet). SPDX-License-Identifier: MIT */
 #ifndef STENO_MODEL_PARAKEET_H
 #define STENO_MODEL_PARAKEET_H
-#include "model/family.h"
+#include "model/parts.h"
 #include "plan/conformer.h"
 
 enum { PARAKEET_STACK = 8 /* frames of a row */ };
@@ -12,6 +12,9 @@ struct parakeet_shape {
     int32_t n_vocab;        /* pieces, without blank */
     int32_t has_biases;
     int32_t behind, ahead;  /* rows that a row of the encoder sees; -1: all */
+    int32_t is_causal;      /* a model of streams: its layers depend on no row after a chunk, its features are not normalised */
+    int32_t has_layer_norm; /* after the layers' filters */
+    int32_t prompts, prompt_width; /* numbers of a prompt that is added to the encoder's rows, 0: none; width of its projection */
     int32_t pred, pred_layers, joint;        /* transducers: widths of the prediction network and of the joint network */
     int32_t max_symbols, n_durations, duration[64];
 };
@@ -58,6 +61,13 @@ int parakeet_read_transducer(struct parakeet_shape *s, struct weights *w, steno_
 void parakeet_build_joined(struct build *b, const struct parakeet_shape *s, uint16_t rows);
 int parakeet_build_decoder(steno_model *m, struct weights *w, const struct parakeet_shape *s, steno_error *e);
 
-extern const struct family family_parakeet_transducer;
+/* A model of streams. _match: is it one? _read_shape: completes s, and reads the choices of a request. */
+int parakeet_stream_match(const struct weights *w);
+int parakeet_stream_read_shape(struct parakeet_shape *s, struct transducer_stream *t, steno_model *m, struct weights *w, steno_error *e);
+/* Finds the pieces that are tags of languages. Their text is removed from the vocabulary. */
+int parakeet_stream_read_tags(struct transducer_stream *t, steno_model *m, steno_error *e);
+void parakeet_stream_states(steno_model *m, const struct parakeet_shape *s);
+
+extern const struct family family_parakeet_transducer, family_parakeet_stream;
 extern const struct pieces parakeet_pieces;
 #endif

@@ -32,11 +32,14 @@ int parakeet_open_front(steno_model *m, struct weights *w, const struct parakeet
 {
     const uint64_t of_filters[4] = { (uint64_t)s->n_mels, FBANK_FFT / 2 + 1 }, of_window[4] = { FBANK_WINDOW };
     struct fbank_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
+    struct fbank_centred p = { .n_mels = s->n_mels, .stack = PARAKEET_STACK, .lead = s->is_causal ? PARAKEET_STACK - 1 : 0,
+                               .is_normalised = !s->is_causal };
     float *filters, *window;
     if (!bank) return err_nomem(e, sizeof *bank, "filter banks");
-    int rc = fbank_bank_centred(bank, &m->arena, s->n_mels, PARAKEET_STACK, NULL, &m->kern, e);
+    int rc = fbank_bank_centred(bank, &m->arena, &p, &m->kern, e);
     if (!rc) rc = read_other(&filters, w, &m->arena, "preprocessor.featurizer.fb", of_filters, bank->spectrum.weight, e);
-    if (!rc && filters) rc = fbank_bank_centred(bank, &m->arena, s->n_mels, PARAKEET_STACK, filters, &m->kern, e);
+    p.filters = filters;
+    if (!rc && filters) rc = fbank_bank_centred(bank, &m->arena, &p, &m->kern, e);
     if (!rc) rc = read_other(&window, w, &m->arena, "preprocessor.featurizer.window", of_window, bank->spectrum.window, e);
     for (int i = 0; !rc && window && i < FBANK_WINDOW; i++) bank->spectrum.window[i] = window[i];
     return rc;

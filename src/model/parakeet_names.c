@@ -6,6 +6,12 @@
 struct tensor_spelling { const char *other, *nemo; };
 
 static const struct tensor_spelling start[] = {
+    { "encoder.subsampling.conv_in.", "encoder.pre_encode.conv.0." },
+    { "encoder.subsampling.layers.0.depthwise_conv.", "encoder.pre_encode.conv.2." },
+    { "encoder.subsampling.layers.0.pointwise_conv.", "encoder.pre_encode.conv.3." },
+    { "encoder.subsampling.layers.1.depthwise_conv.", "encoder.pre_encode.conv.5." },
+    { "encoder.subsampling.layers.1.pointwise_conv.", "encoder.pre_encode.conv.6." },
+    { "prompt_projector.linear_1.", "prompt_kernel.0." }, { "prompt_projector.linear_2.", "prompt_kernel.2." },
     { "encoder.subsampling.layers.", "encoder.pre_encode.conv." }, { "encoder.subsampling.linear.", "encoder.pre_encode.out." },
     { "ctc_head.", "decoder.decoder_layers.0." }, { "encoder_projector.", "joint.enc." }, { "decoder.decoder_projector.", "joint.pred." },
     { "joint.head.", "joint.joint_net.2." }, { "joint.joint_net.1.", "joint.joint_net.2." },

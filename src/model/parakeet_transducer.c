@@ -65,8 +65,26 @@ static void build_linear(struct build *b, const char *label, const struct linear
     emit(b, OP_LINEAR, label, out, in, bind_matrix(b, part, k, LINEAR_OTHER, NO_BIND));
 }
 
+/* A language as a one in a row of zeros, beside the encoder's rows: their projection. */
+static uint16_t build_prompted(struct build *b, const struct parakeet_shape *s, uint16_t rows)
+{
+    const uint32_t d = (uint32_t)s->d, prompts = (uint32_t)s->prompts, width = (uint32_t)s->prompt_width;
+    const struct linear_part up = { "prompt_kernel.0.weight", "prompt_kernel.0.bias", width };
+    const struct linear_part down = { "prompt_kernel.2.weight", "prompt_kernel.2.bias", d };
+    const uint16_t in = build_slot(b, d + prompts), wide = build_slot(b, width), out = build_slot(b, d);
+    emit(b, OP_SCALE, "prompt.rows", in, rows, bind_scale(b, 1, NULL, d));
+    struct op *op = emit(b, OP_EMBED, "prompt.language", in, NO_SLOT, bind_identity(b, prompts));
+    if (op) op->column = (uint16_t)d;
+    const uint16_t first = bind_matrix(b, &up, d + prompts, LINEAR_UP, NO_BIND);
+    if (!b->status) bind_at(b, first)->act = ACT_RELU;
+    emit(b, OP_LINEAR, "prompt_kernel.0", wide, in, first);
+    emit(b, OP_LINEAR, "prompt_kernel.2", out, wide, bind_matrix(b, &down, width, LINEAR_DOWN, NO_BIND));
+    return out;
+}
+
 void parakeet_build_joined(struct build *b, const struct parakeet_shape *s, uint16_t rows)
 {
+    if (s->prompts) rows = build_prompted(b, s, rows);
     const struct linear_part enc = { "joint.enc.weight", "joint.enc.bias", (uint64_t)s->joint };
     const uint16_t joined = b->plan.side_output[TRANSDUCER_JOINED] = build_slot(b, (uint32_t)s->joint);
     build_linear(b, "joint.enc", &enc, (uint64_t)s->d, joined, rows);

@@ -69,6 +69,8 @@ struct token_word {
 /* ---- transducers ----------------------------------------------------------------------------------------------------------- */
 
 enum { STATE_PREDICTION = 0 };                          /* of the prediction network: outputs and cells of its layers */
+/* Of a stream: the last row of its input, the last inputs of filters, keys and values of earlier chunks. */
+enum { STATE_IMAGE = 1, STATE_FILTERS = 2, STATE_KEYS = 3 };
 enum { TRANSDUCER_PREDICT = 0, TRANSDUCER_JOIN = 1 };   /* phases of PLAN_DECODER: a token; rows of its input */
 enum { TRANSDUCER_JOINED = 0, TRANSDUCER_LOGITS = 0 };  /* side outputs of the encoder; of PLAN_DECODER: ids, then durations */
 enum {
@@ -83,6 +85,20 @@ struct transducer_model {
     int32_t blank, max_symbols, width;       /* width: of the joint network */
     int32_t n_durations;                     /* 0: RNN-T */
     int32_t duration[TRANSDUCER_DURATIONS];
+    struct transducer_stream *stream;        /* NULL: the model decodes clips */
+};
+
+enum { STREAM_LOOKAHEADS = 16, STREAM_ROWS = 64, STREAM_ROWS_LAST = STREAM_ROWS + 2 }; /* most rows of a run, and of the last one */
+
+/* A model of streams. A chunk has `lookahead` + 1 rows. */
+struct transducer_stream {
+    int32_t behind;                          /* rows of earlier chunks that a row sees */
+    int32_t lookahead[STREAM_LOOKAHEADS], n_lookaheads; /* permitted ones, ascending */
+    int32_t usual;                           /* the model's default */
+    /* Languages that can be prompted for, in the file's order. automatic: the prompt without a language */
+    struct stream_prompt { const char *language; int32_t id; } *prompt;
+    int32_t n_prompts, automatic;
+    const char **tag;                        /* [n_vocab] languages that pieces stand for; NULL: such models have none */
 };
 
 /* ---- punctuation ----------------------------------------------------------------------------------------------------------- */

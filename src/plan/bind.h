@@ -66,6 +66,7 @@ struct filter_desc {
     enum act act;  /* after the filter */
 };
 uint16_t bind_filter(struct build *b, const struct filter_desc *f);
+uint16_t bind_identity(struct build *b, uint32_t n); /* for OP_EMBED: row i is 1 at i, 0 elsewhere */
 /* Filters 3x3 of one channel as a linear of nine numbers: [n, 3, 3]. */
 uint16_t bind_squares(struct build *b, const char *w, const char *bias, uint64_t n);
 /* Filters 3x3 over channels as a linear of nine places, [9, channels]: [n, channels, 3, 3]. */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/os.h"
 #include "plan/bind.h"
 #include "plan/build.h"
@@ -138,6 +139,20 @@ uint16_t bind_by_columns(struct build *b, const char *w, const char *bias, uint6
 uint16_t bind_squares_of_all(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels)
 {
     return bind_turned(b, squares_of_all(b, w, n, channels), LINEAR_UP, bias, n, channels, 9);
+}
+
+uint16_t bind_identity(struct build *b, uint32_t n)
+{
+    uint8_t *packed = packed_take(b, pack_sz(PK_F32, n, n));
+    float *row = arena_array(&b->scratch_arena, (size_t)PANEL * n, sizeof *row);
+    if (!b->status && !row) b->status = err_nomem(b->e, (size_t)PANEL * n * sizeof *row, "a matrix");
+    for (size_t p = 0; p < pack_panels(n) && !b->status && !b->p.store->dry; p++) {
+        const void *rows[PANEL] = { 0 };
+        memset(row, 0, (size_t)PANEL * n * sizeof *row);
+        for (size_t i = 0; i < PANEL && p * PANEL + i < n; i++) rows[i] = row + i * n, row[i * n + p * PANEL + i] = 1;
+        b->p.kern->pack(packed + p * pack_panel_sz(PK_F32, n), NULL, PK_F32, DT_F32, rows, n);
+    }
+    return bind_packed(b, packed, PK_F32, NULL, n, n);
 }
 
 /* Row r of the sines and cosines: distance r - (most - 1). */

@@ -14,7 +14,7 @@ static void embed_row(const struct replay *rp, const struct op *op, uint32_t r)
     const struct bind *c = &rp->p->bind[op->bind];
     const struct slot *s = &rp->p->slot[op->out];
     const struct row *row = &rp->run->row[r];
-    float *y = row0(rp, op->out) + (size_t)r * s->ld;
+    float *y = row0(rp, op->out) + (size_t)r * s->ld + op->column;
     if (row->token < 0) memcpy(y, row0(rp, op->in) + (size_t)(-1 - row->token) * rp->p->slot[op->in].ld, c->k * sizeof *y);
     else rp->x->kern->embed[c->type](y, c->w, (size_t)row->token, c->k);
     if (c->scale > 0 && row->token >= 0) rp->x->kern->scale(y, y, c->scale, NULL, c->k);

@@ -9,7 +9,8 @@
 #include "kern/kern.h"
 
 enum op_kind {
-    OP_EMBED,           /* out[r] = w[row.token] + positions[row.pos]; for token_of_input(i) (run.h), in[i] replaces the row of w */
+    OP_EMBED,           /* out[r] = w[row.token] + positions[row.pos], from `column` on; for token_of_input(i) (run.h), in[i] replaces the
+                         * row of w */
     OP_NORM,            /* out = norm(in) of the bind's kind; ROWS_OUT gathers the rows whose logits are needed; OPF_PADDED. With heads:
                          * norm of each head, from column on; out is in */
     OP_SCALE,           /* out = in * scale + positions[r], r counted within its sequence (run.h); ROWS_OUT gathers, too */
@@ -103,8 +104,8 @@ struct op {
     uint16_t state, layer;  /* state with keys and values, or NO_STATE */
     uint16_t bind;          /* constants */
     union {
-        uint16_t column;    /* OP_LINEAR, OP_ACT, OP_ADD, OP_ROPE, OP_NORM of heads: first column of the op in out (and aux; in `in` for the
-                             * last three); OP_KV_PACK, OP_FSMN: in `in` */
+        uint16_t column;    /* OP_EMBED, OP_LINEAR, OP_ACT, OP_ADD, OP_ROPE, OP_NORM of heads: first column of the op in out (and aux; in
+                             * `in` for the last three); OP_KV_PACK, OP_FSMN, OP_SHIFT_STATE: in `in` */
         uint16_t attn_head; /* OP_ATTN_WEIGHTS: the head */
         uint16_t approx;    /* OP_LOGITS_BEST, and OP_SAMPLE after it: 1 + the binding of approximate logits (logits_approx.h); 0: none */
         uint16_t past;      /* OP_ATTN over kv_slot: 1 + the state whose rows OP_LOOK_BACK appended; 0: none */

@@ -104,7 +104,7 @@
     F(steno_transcribe_params, repetition_penalty, 456) F(steno_transcribe_params, draft_max, 464)                                     \
     F(steno_transcribe_params, n_resume, 468) F(steno_transcribe_params, on_resume_point, 472)                                         \
     F(steno_transcribe_params, resume, 480) F(steno_transcribe_params, decoding, 488) F(steno_transcribe_params, n_best, 492)          \
-    F(steno_transcribe_params, language_per_segment, 496)                                                                              \
+    F(steno_transcribe_params, language_per_segment, 496) F(steno_transcribe_params, lookahead, 500)                                   \
     S(steno_hypothesis, 64) F(steno_hypothesis, size, 0) F(steno_hypothesis, place, 4) F(steno_hypothesis, at_ms, 8)                   \
     F(steno_hypothesis, text, 16) F(steno_hypothesis, tokens, 24) F(steno_hypothesis, logprobs, 32)                                    \
     F(steno_hypothesis, n_tokens, 40) F(steno_hypothesis, pad, 44) F(steno_hypothesis, avg_logprob, 48)                                \

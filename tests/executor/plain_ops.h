@@ -196,7 +196,7 @@ static inline void plain_embed(const struct plain_op *o)
     const struct bind *c = o->bind;
     for (uint32_t r = 0; r < o->rows; r++) {
         const struct row *row = &o->run->row[r];
-        float *y = plain_row(o, o->op->out, r);
+        float *y = plain_row(o, o->op->out, r) + o->op->column;
         const float *positions = plain_at(o, c->positions);
         if (row->token < 0) memcpy(y, plain_row(o, o->op->in, (size_t)(-1 - row->token)), c->k * sizeof *y); /* token_of_input */
         else o->kern->embed[c->type](y, plain_at(o, c->w), (size_t)row->token, c->k);

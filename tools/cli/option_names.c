@@ -137,3 +137,5 @@ int option_check(const struct args_given *g, const steno_model *m, enum steno_ca
 }
 
 int option_served(const steno_model *m, const char *field) { return steno_serves(m, STENO_CALL_TRANSCRIBE, field); }
+
+int option_reads_chunks(const steno_model *m) { return option_served(m, "chunk_size") || option_served(m, "lookahead"); }

@@ -27,4 +27,5 @@ int option_check(const struct args_given *g, const steno_model *m, enum steno_ca
 
 /* Does the model support this field of steno_transcribe_params? */
 int option_served(const steno_model *m, const char *field);
+int option_reads_chunks(const steno_model *m); /* decodes a stream chunk by chunk, and never changes a word */
 #endif

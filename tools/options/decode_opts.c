@@ -312,15 +312,21 @@ static void fill_search(steno_transcribe_params *p, const struct decode_opts *o,
     p->best_of = (int32_t)settled.best_of;
 }
 
+static void fill_chunks(steno_transcribe_params *p, const struct decode_opts *o)
+{
+    p->chunk_size = o->chunk_size;
+    p->encoder_chunk_look_back = (int32_t)o->encoder_look_back;
+    p->decoder_chunk_look_back = (int32_t)o->decoder_look_back;
+    p->lookahead = (int32_t)o->lookahead;
+}
+
 int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const struct decode_opts *o, const steno_model *m)
 {
     p->clip_timestamps = d->clips;
     p->n_clip_timestamps = d->n_clips;
     p->chunk_ms = isnan(o->chunk_s) ? 0 : (int32_t)lrint(o->chunk_s * 1000);
     p->audio_ctx = (int32_t)o->audio_ctx;
-    p->chunk_size = o->chunk_size;
-    p->encoder_chunk_look_back = (int32_t)o->encoder_look_back;
-    p->decoder_chunk_look_back = (int32_t)o->decoder_look_back;
+    fill_chunks(p, o);
     p->language_detection_segments = (int32_t)o->detection_segments;
     p->language_detection_threshold = o->detection_threshold;
     p->language_per_segment = o->language_per_segment;

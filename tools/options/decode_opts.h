@@ -18,7 +18,7 @@ struct decode_opts {
     int decoding, carry, without_timestamps, suppress_blank, guards, word_timestamps, token_timestamps, tinydiarize;
     int language_per_segment;
     const char *chunk_size;
-    int64_t encoder_look_back, decoder_look_back;
+    int64_t encoder_look_back, decoder_look_back, lookahead;
     int64_t draft_max, max_context, audio_ctx, detection_segments, n_best, sample_length, seed;
     int64_t beam_size, best_of; /* -1: not given; decode_opts_settle sets them */
     double detection_threshold, chunk_s, max_initial_timestamp, hotwords_boost, repetition_penalty, grammar_penalty;
@@ -68,7 +68,9 @@ struct decode_opts {
       .help = "cut at quiet places into independent clips of at most S seconds, 1 to 30" }, \
     { .name = "audio-ctx", .kind = ARG_INT, .at = offsetof(T, decode.audio_ctx), .value = "N", .dflt = ARG_OF_PARAM, \
       .help = "length of a window in steps of 20 ms; 0: the model's (1500); shorter windows are faster and less accurate" }, \
-    DECODE_CHUNK_ROWS(T, decode.chunk_size, decode.encoder_look_back, decode.decoder_look_back)
+    DECODE_CHUNK_ROWS(T, decode.chunk_size, decode.encoder_look_back, decode.decoder_look_back), \
+    { .name = "lookahead", .kind = ARG_INT, .at = offsetof(T, decode.lookahead), .value = "N", .dflt = ARG_OF_PARAM, \
+      .help = "rows of 80 ms read after a row before it is decoded; -1: the largest number the model permits (streaming FastConformer)" }
 
 /* The groups "Text", "Words", "Tokens" and "Decoding". */
 #define DECODE_ROWS(T) \

@@ -196,6 +196,8 @@ static const struct arg rows[] = {
       .help = "maximum length of a turn, in seconds; then the next begins" },
     ARG_HEADING("Chunks"),
     DECODE_CHUNK_ROWS(struct opts, decode.chunk_size, decode.encoder_look_back, decode.decoder_look_back),
+    { .name = "lookahead", .kind = ARG_INT, .at = AT(decode.lookahead), .value = "N", .dflt = "-2", .lo = -2, .hi = 63,
+      .help = "rows of 80 ms read after a row before it is decoded; -2: the model's default, -1: the largest (streaming FastConformer)" },
     ENGINE_MACHINE_ROWS(struct opts),
     ARG_HEADING("Messages"),
     ENGINE_QUIET_ROW(struct opts),
@@ -289,7 +291,7 @@ static int check_chunks(const struct args_given *given)
     char name[OPTION_TEXT_SZ];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (option_was_given(given, names[i]))
-            return message_usage("%s is not for this model, which reads chunk by chunk (--chunk-size) and never changes a word",
+            return message_usage("%s is not for this model, which reads chunk by chunk and never changes a word",
                                  option_name(name, given, names[i]));
     return EXIT_OK;
 }
@@ -310,6 +312,7 @@ static int params_fill(struct live_params *lp, steno_vad_params *find, const str
     p->chunk_size = o->decode.chunk_size;
     p->encoder_chunk_look_back = (int32_t)o->decode.encoder_look_back;
     p->decoder_chunk_look_back = (int32_t)o->decode.decoder_look_back;
+    if (option_was_given(o->engine.given, "lookahead")) p->lookahead = (int32_t)o->decode.lookahead;
     steno_vad_params_init(find);
     find->threshold = o->vad.threshold;
     find->max_end_silence_ms = o->vad.min_silence_ms;
@@ -363,7 +366,7 @@ int cmd_stream(int argc, char **argv)
         decode_data_free(&d);
         return code;
     }
-    code = option_served(e.model, "chunk_size") ? check_chunks(&given) : engine_open_session(&e, decode_opts_lanes(&o.decode));
+    code = option_reads_chunks(e.model) ? check_chunks(&given) : engine_open_session(&e, decode_opts_lanes(&o.decode));
     if (code == EXIT_OK) code = find_vad(&vad, &o, &e);
     if (code == EXIT_OK) code = stream(&o, &e, &d, vad, n ? argv[0] : NULL);
     engine_close(&e);

@@ -112,7 +112,7 @@ void transcription_job(struct transcription *t)
     t->job.media.unclocked = o->as != NULL; /* other programs count times from the first sample */
     t->url_most = o->url_limit * 1000000;
     if (o->url_limit) t->job.media.user = &t->url_most;
-    t->job.media.live = option_served(t->engine.model, "chunk_size"); /* print text while the pipe is still open */
+    t->job.media.live = option_reads_chunks(t->engine.model); /* print text while the pipe is still open */
     t->job.channel = o->channel;
     t->job.track = o->track;
     t->job.diarize = o->diarize;

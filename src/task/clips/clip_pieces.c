@@ -5,6 +5,7 @@
 #include "text/words.h"
 
 struct pieces_job {
+    const steno_model *m;
     steno_session *s;
     const struct clip_window *w;
     const struct clip_pieces *p;
@@ -21,7 +22,7 @@ static double time_of(const struct pieces_job *j, int32_t row)
 /* Does piece i begin a word? */
 static int begins(const struct pieces_job *j, int32_t i)
 {
-    const struct steno_model *m = j->s->model;
+    const struct steno_model *m = j->m;
     const int32_t id = j->p->ids[i];
     return m->vocab.len[id] && m->vocab.bytes[id][0] == ' ' && !m->family->pieces->is_mark(m, id);
 }
@@ -79,6 +80,7 @@ static int segment_add(const struct pieces_job *j, int32_t from, int32_t to)
     struct clip_found f = { .ids = j->p->ids + from, .tokens = j->p->tokens + from, .n = to - from };
     int rc = text_of(j, from, to, &f.text, &f.n_text);
     if (rc || !f.n_text) return rc;
+    g.tags.language = j->p->language;
     f.whole = f.text;
     f.n_whole = f.n_text;
     for (int32_t i = from; i < to; i++) f.sum_logprob += (double)j->p->tokens[i].logprob;
@@ -93,7 +95,7 @@ static int segment_add(const struct pieces_job *j, int32_t from, int32_t to)
 
 static int ends_sentence(const struct pieces_job *j, int32_t i)
 {
-    const struct vocab *v = &j->s->model->vocab;
+    const struct vocab *v = &j->m->vocab;
     const int32_t id = j->p->ids[i];
     return v->len[id] && memchr(".?!", v->bytes[id][v->len[id] - 1], 3);
 }
@@ -101,14 +103,27 @@ static int ends_sentence(const struct pieces_job *j, int32_t i)
 /* May a segment begin with piece i? A mark that a space was put before belongs to the text before it. */
 static int may_begin(const struct pieces_job *j, int32_t i)
 {
-    const struct steno_model *m = j->s->model;
+    const struct steno_model *m = j->m;
     const int is_space = m->vocab.len[j->p->ids[i]] == 1;
     return begins(j, i) && ends_sentence(j, i - 1) && !(is_space && i + 1 < j->p->n && m->family->pieces->is_mark(m, j->p->ids[i + 1]));
 }
 
+int32_t clip_pieces_whole(const steno_session *s, const struct clip_pieces *p, int sentences)
+{
+    const steno_model *m = s->model;
+    const struct pieces_job j = { .m = m, .p = p };
+    int32_t whole = 0;
+    for (int32_t i = 1; i < p->n; i++) {
+        const int is_space = m->vocab.len[p->ids[i]] == 1; /* a mark after it belongs to the word before it */
+        const int is_alone = is_space && (i + 1 == p->n || m->family->pieces->is_mark(m, p->ids[i + 1]));
+        if (!is_alone && (sentences ? may_begin(&j, i) : begins(&j, i))) whole = i;
+    }
+    return whole;
+}
+
 int clip_pieces_add(steno_session *s, const struct clip_window *w, const struct clip_pieces *p, struct buf *scratch)
 {
-    const struct pieces_job j = { s, w, p, scratch };
+    const struct pieces_job j = { s->model, s, w, p, scratch };
     int rc = STENO_OK;
     for (int32_t from = 0, to; from < p->n && !rc; from = to) {
         for (to = from + 1; to < p->n && !may_begin(&j, to);) to++;

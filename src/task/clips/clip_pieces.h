@@ -15,7 +15,11 @@ struct clip_pieces {
     const struct piece_rows *rows;
     int32_t n, row_ms;
     const char *source;  /* of the times: a static text */
+    const char *language; /* of the segments; NULL: unknown */
 };
+
+/* The number of leading pieces that later pieces do not change: whole words or, with `sentences`, whole segments. */
+int32_t clip_pieces_whole(const steno_session *s, const struct clip_pieces *p, int sentences);
 
 /* Adds the segments, with their words if the request asks for word times. scratch: memory that is reused. A status */
 int clip_pieces_add(steno_session *s, const struct clip_window *w, const struct clip_pieces *p, struct buf *scratch);

@@ -240,7 +240,7 @@ int clip_window_settle(steno_session *s, const struct clip_window *w)
 {
     struct clip_session *c = clips_of(s);
     struct clip_request *q = &c->request;
-    int rc = w->rows.n ? c->decoder->settle(s, w) : STENO_OK;
+    int rc = w->rows.n || c->decoder->fill ? c->decoder->settle(s, w) : STENO_OK; /* the end of a stream completes words */
     q->n_settled++;
     if (!rc) rc = resume_record(&q->resume, s, &q->p, 1, &q->n_settled, sizeof q->n_settled);
     const int64_t done_ms = (w->end - q->from) / 16; /* the total is known when all audio has been read */

@@ -221,7 +221,7 @@ static int settle_pieces(steno_session *s, const struct clip_window *w)
     if (!rc) rc = hypotheses_add(s, w, &found);
     if (!rc && !find_rows(s, w)) rc = err_nomem(&s->error, c->rows.len, "times of tokens");
     const struct piece_rows *rows = (const struct piece_rows *)(const void *)c->rows.p;
-    const struct clip_pieces p = { found.ids, found.tokens, rows, found.n, row_ms_of(s), "ctc" };
+    const struct clip_pieces p = { found.ids, found.tokens, rows, found.n, row_ms_of(s), "ctc", NULL };
     return rc ? rc : clip_pieces_add(s, w, &p, &c->text.text);
 }
 

@@ -33,9 +33,14 @@ size_t transducer_batch_memory(const steno_model *m, uint32_t n_windows, uint32_
 
 int transducer_batch_open(struct steno_batch *b, steno_error *e)
 {
+    b->part = arena_array(&b->arena, 1, sizeof(struct transducer_batch));
+    return b->part ? transducer_batch_init(b, e) : err_nomem(e, sizeof(struct transducer_batch), "a batch");
+}
+
+int transducer_batch_init(struct steno_batch *b, steno_error *e)
+{
     struct arena_take take = { .a = &b->arena };
-    struct transducer_batch *t = b->part = arena_array(&b->arena, 1, sizeof *t);
-    if (!t) return err_nomem(e, sizeof *t, "a batch");
+    struct transducer_batch *t = transducer_batch_of(b);
     tables_take(t, &take, b->model, b->n_windows);
     if (take.failed) t->lane = NULL;
     return take.failed ? err_nomem(e, take.sz, "a batch") : clip_batch_init(b, e);
@@ -44,17 +49,20 @@ int transducer_batch_open(struct steno_batch *b, steno_error *e)
 void transducer_batch_close(struct steno_batch *b)
 {
     const struct transducer_batch *t = transducer_batch_of(b);
-    for (uint32_t i = 0; t && t->lane && i < b->n_windows; i++) {
-        buf_free(&t->lane[i].ids);
-        buf_free(&t->lane[i].tokens);
-        buf_free(&t->lane[i].rows);
-    }
+    for (uint32_t i = 0; t && t->lane && i < b->n_windows; i++) transducer_lane_close(&t->lane[i]);
+}
+
+void transducer_lane_close(struct transducer_lane *l)
+{
+    buf_free(&l->ids);
+    buf_free(&l->tokens);
+    buf_free(&l->rows);
 }
 
 /* ---- the encoder */
 
 /* Reads the projected rows: the next run of a plan may overwrite them. */
-static int encode(struct steno_batch *b)
+int transducer_encode(struct steno_batch *b)
 {
     struct transducer_batch *t = transducer_batch_of(b);
     const struct plan *p = clip_encoder_of(b);
@@ -124,7 +132,7 @@ static uint32_t rows_join(struct steno_batch *b, struct transducer_lane *const *
     uint32_t n_rows = 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct transducer *s = &lane[i]->search;
-        const float *x = t->joined + ((size_t)lane[i]->window->rows.row + (size_t)s->row) * width;
+        const float *x = t->joined + ((size_t)lane[i]->window->rows.row + (size_t)(s->row - lane[i]->base)) * width;
         lane[i]->first = s->row;
         lane[i]->n_rows = s->n_rows - s->row < most ? s->n_rows - s->row : most;
         for (int32_t r = 0; r < lane[i]->n_rows; r++, n_rows++, to += ld, x += width)
@@ -192,17 +200,24 @@ static int lanes_step(struct steno_batch *b, struct transducer_lane *const *lane
 
 /* ---- clips */
 
-static void lane_begin(struct steno_batch *b, const struct clip_window *w)
+void transducer_lane_begin(struct transducer_lane *l, const steno_model *m)
 {
-    const struct transducer_model *m = transducer_of(b->model);
-    struct transducer_lane *l = &transducer_batch_of(b)->lane[w->rows.lane];
-    l->window = w;
-    l->search = (struct transducer){ .blank = m->blank, .max_symbols = m->max_symbols, .has_durations = m->n_durations > 0 };
-    l->next = m->blank;
+    const struct transducer_model *c = transducer_of(m);
+    l->search = (struct transducer){ .blank = c->blank, .max_symbols = c->max_symbols, .has_durations = c->n_durations > 0 };
+    l->next = c->blank;
+    l->base = 0;
     buf_clear(&l->ids);
     buf_clear(&l->tokens);
     buf_clear(&l->rows);
-    transducer_begin(&l->search, w->rows.n);
+    transducer_begin(&l->search, 0);
+}
+
+static void lane_begin(struct steno_batch *b, const struct clip_window *w)
+{
+    struct transducer_lane *l = &transducer_batch_of(b)->lane[w->rows.lane];
+    transducer_lane_begin(l, b->model);
+    l->window = w;
+    l->search.n_rows = w->rows.n;
     exec_state_reset(b->exec, STATE_PREDICTION, w->rows.lane);
 }
 
@@ -222,23 +237,6 @@ static uint32_t lanes_keep(struct transducer_lane **lane, uint32_t n)
     return kept;
 }
 
-static int decode(struct steno_batch *b)
-{
-    struct transducer_batch *t = transducer_batch_of(b);
-    uint32_t n = 0;
-    int rc = STENO_OK;
-    for (uint32_t i = 0; i < t->clips.n; i++) {
-        const struct clip_window *w = &t->clips.window[i];
-        if (!w->rows.n) continue;
-        lane_begin(b, w);
-        t->busy[n++] = &t->lane[w->rows.lane];
-    }
-    while (!rc && (n = lanes_keep(t->busy, n)) > 0)
-        for (uint32_t i = 0; i < n && !rc; i += TRANSDUCER_LANES)
-            rc = lanes_step(b, t->busy + i, n - i < TRANSDUCER_LANES ? n - i : TRANSDUCER_LANES);
-    return rc;
-}
-
 /* Adds the time of decoding to the sessions by their rows. */
 static void time_share(const struct clip_batch *c, int64_t ns)
 {
@@ -248,13 +246,30 @@ static void time_share(const struct clip_batch *c, int64_t ns)
         if (c->window[i].s && all) c->window[i].s->timings.decode_us += ns * c->window[i].rows.n / all / 1000;
 }
 
+int transducer_decode(struct steno_batch *b, uint32_t n)
+{
+    struct transducer_batch *t = transducer_batch_of(b);
+    const int64_t t0 = os_now_ns();
+    int rc = STENO_OK;
+    while (!rc && (n = lanes_keep(t->busy, n)) > 0)
+        for (uint32_t i = 0; i < n && !rc; i += TRANSDUCER_LANES)
+            rc = lanes_step(b, t->busy + i, n - i < TRANSDUCER_LANES ? n - i : TRANSDUCER_LANES);
+    time_share(&t->clips, os_now_ns() - t0);
+    return rc;
+}
+
 int transducer_clips_run(struct steno_batch *b)
 {
-    int rc = encode(b);
-    const int64_t t0 = os_now_ns();
-    if (!rc) rc = decode(b);
-    time_share(clip_batch_of(b), os_now_ns() - t0);
-    return rc;
+    struct transducer_batch *t = transducer_batch_of(b);
+    uint32_t n = 0;
+    const int rc = transducer_encode(b);
+    for (uint32_t i = 0; i < t->clips.n && !rc; i++) {
+        const struct clip_window *w = &t->clips.window[i];
+        if (!w->rows.n) continue;
+        lane_begin(b, w);
+        t->busy[n++] = &t->lane[w->rows.lane];
+    }
+    return rc ? rc : transducer_decode(b, n);
 }
 
 int transducer_clips_bench(struct steno_batch *b, int n)

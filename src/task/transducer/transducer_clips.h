@@ -14,6 +14,7 @@ struct transducer_lane {
     const struct clip_window *window;
     struct transducer search;
     struct buf ids, tokens, rows; /* int32_t, struct sampled_token, struct piece_rows; an error ends the clip */
+    int32_t base;                 /* number of the window's first row: of a stream */
     float *predicted;             /* [width] output of the prediction network */
     int32_t next;                 /* the id to run that network on; -1: it has been run */
     int32_t first, n_rows;        /* rows that are joined now */
@@ -38,6 +39,15 @@ void transducer_batch_close(struct steno_batch *b);
 /* For benchmarks (clip_run.h): decodes n tokens of the first clip, whatever its rows are. */
 int transducer_clips_bench(struct steno_batch *b, int n);
 
+int transducer_batch_init(struct steno_batch *b, steno_error *e); /* as transducer_batch_open, but b->part exists already */
+
+/* Begins the text of a lane, which has no rows yet. Its state of the prediction network is zero. */
+void transducer_lane_begin(struct transducer_lane *l, const steno_model *m);
+void transducer_lane_close(struct transducer_lane *l);
+/* Encodes the clips of the current run. transducer_batch.joined receives the rows. Returns a status of the executor. */
+int transducer_encode(struct steno_batch *b);
+/* Decodes the first n lanes of transducer_batch.busy. Returns a status of the executor. */
+int transducer_decode(struct steno_batch *b, uint32_t n);
 /* Encodes and decodes the clips of the current run. Returns a status of the executor. */
 int transducer_clips_run(struct steno_batch *b);
 #endif

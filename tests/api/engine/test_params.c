@@ -112,11 +112,11 @@ static void test_every_field_has_one_row(void **state)
     (void)state;
     const size_t speech[] = { T(size), T(n_prompt_tokens), T(n_prefix_tokens), T(n_clip_timestamps),
                               T(language_detection_segments) + 4, T(word_timestamps) + 4,
-                              T(tags) + 4, T(language_per_segment) + 4 }; /* the last four: padding */
+                              T(tags) + 4 }; /* the last three: padding */
     const size_t vad[] = { offsetof(steno_vad_params, size), offsetof(steno_vad_params, pad), offsetof(steno_vad_params, pad2),
                            offsetof(steno_vad_params, pad3) };
-    check_covered(STENO_CALL_TRANSCRIBE, sizeof(steno_transcribe_params), speech, 8);
-    check_covered(STENO_CALL_ALIGN, sizeof(steno_transcribe_params), speech, 8);
+    check_covered(STENO_CALL_TRANSCRIBE, sizeof(steno_transcribe_params), speech, 7);
+    check_covered(STENO_CALL_ALIGN, sizeof(steno_transcribe_params), speech, 7);
     check_covered(STENO_CALL_FIND_SPEECH, sizeof(steno_vad_params), vad, 4);
     const size_t model[] = { offsetof(steno_model_params, size), offsetof(steno_model_params, pad),
                              offsetof(steno_model_params, pad_gelu) };

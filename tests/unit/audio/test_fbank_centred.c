@@ -7,7 +7,7 @@
 #include "audio/mel.h"
 #include "harness.h"
 
-enum { MELS = 80, STACK = 8, BINS = FBANK_FFT / 2 + 1, WIDTH = MELS * STACK + 1, ROWS_MAX = 16, SAMPLES_MAX = ROWS_MAX * STACK * 160 };
+enum { MELS = 80, STACK = 8, BINS = FBANK_FFT / 2 + 1, WIDTH = MELS * STACK + 1, ROWS_MAX = 17, SAMPLES_MAX = ROWS_MAX * STACK * 160 };
 static double const pi = 3.14159265358979323846;
 static float filters[MELS * BINS];
 
@@ -18,6 +18,8 @@ static void noise(float *x, int n, uint32_t seed)
         x[i] = 0.3f * (float)(int32_t)seed / 2147483648.0f * (float)(1 + i % 700) / 700;
     }
 }
+
+static struct fbank_centred centred = { .n_mels = MELS, .stack = STACK, .is_normalised = 1 };
 
 /* Logarithms of frame t of x[n], before normalisation. */
 static void frame_by_definition(double *out, const float *x, int n, int t)
@@ -47,7 +49,7 @@ static void clip_by_definition(double *out, const float *x, int n)
 {
     const int frames = n / 160;
     for (int t = 0; t < frames; t++) frame_by_definition(out + t * MELS, x, n, t);
-    for (int m = 0; m < MELS; m++) {
+    for (int m = 0; m < MELS && centred.is_normalised; m++) {
         double mean = 0, square = 0;
         for (int t = 0; t < frames; t++) mean += out[t * MELS + m] / frames;
         for (int t = 0; t < frames; t++) square += (out[t * MELS + m] - mean) * (out[t * MELS + m] - mean);
@@ -64,7 +66,7 @@ static void front_open(struct front *f, int threads)
     arena_init(&f->arena);
     kern_init(&f->kern, cpu_level_best());
     assert_int_equal(team_open(&f->team, threads, &e), 0);
-    assert_int_equal(fbank_bank_centred(&f->bank, &f->arena, MELS, STACK, NULL, &f->kern, &e), 0);
+    assert_int_equal(fbank_bank_centred(&f->bank, &f->arena, &centred, &f->kern, &e), 0);
     assert_int_equal(fbank_open(&f->fbank, &f->arena, &f->bank, f->team, &e), 0);
 }
 
@@ -93,9 +95,8 @@ static int64_t clip_run(struct front *f, float *out, const float *x, int n, int 
     return rows;
 }
 
-static void test_rows_equal_the_definition(void **state)
+static void check_rows(void)
 {
-    (void)state;
     static int const length[] = { 0, 1, 159, 160, 319, 320, 400, 1279, 1280, 1281, 2567, 4000, 15999 };
     static float x[SAMPLES_MAX], got[ROWS_MAX * WIDTH];
     static double want[ROWS_MAX * STACK * MELS];
@@ -104,18 +105,35 @@ static void test_rows_equal_the_definition(void **state)
     mel_filters_slaney(filters, MELS, FBANK_FFT);
     noise(x, SAMPLES_MAX, 3);
     for (size_t l = 0; l < sizeof length / sizeof *length; l++) {
-        const int n = length[l], frames = n / 160, rows = (frames + STACK - 1) / STACK;
+        const int n = length[l], frames = n / 160, lead = centred.lead, rows = frames ? (frames + lead + STACK - 1) / STACK : 0;
         assert_int_equal(clip_run(&f, got, x, n, 4000), rows);
         clip_by_definition(want, x, n);
-        for (int t = 0; t < rows * STACK; t++)
+        for (int t = -lead; t < rows * STACK - lead; t++)
             for (int m = 0; m < MELS; m++) {
-                const double is = (double)got[t / STACK * WIDTH + t % STACK * MELS + m], should = t < frames ? want[t * MELS + m] : 0;
+                const double is = (double)got[(t + lead) / STACK * WIDTH + (t + lead) % STACK * MELS + m];
+                const double should = t >= 0 && t < frames ? want[t * MELS + m] : 0;
                 if (!(fabs(is - should) < 2e-4)) fail_msg("%d samples, frame %d, band %d: %.6f, want %.6f", n, t, m, is, should);
             }
         for (int r = 0; r < rows; r++)
-            assert_true((int)got[r * WIDTH + STACK * MELS] == (frames - r * STACK < STACK ? frames - r * STACK : STACK));
+            assert_true((int)got[r * WIDTH + STACK * MELS] == (frames + lead - r * STACK < STACK ? frames + lead - r * STACK : STACK));
     }
     front_close(&f);
+}
+
+static void test_rows_equal_the_definition(void **state)
+{
+    (void)state;
+    for (centred.lead = 0; centred.lead < STACK; centred.lead += STACK - 1) check_rows();
+    centred.lead = 0;
+}
+
+static void test_rows_may_keep_their_level(void **state)
+{
+    (void)state;
+    centred.is_normalised = 0;
+    centred.lead = STACK - 1;
+    check_rows();
+    centred = (struct fbank_centred){ .n_mels = MELS, .stack = STACK, .is_normalised = 1 };
 }
 
 static void test_rows_depend_neither_on_pieces_nor_on_threads(void **state)
@@ -159,6 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_equal_the_definition),
+        cmocka_unit_test(test_rows_may_keep_their_level),
         cmocka_unit_test(test_rows_depend_neither_on_pieces_nor_on_threads),
         cmocka_unit_test(test_silence_and_damaged_samples_are_finite),
     };

@@ -2,7 +2,7 @@
  *
  * The small models of the collection: features and rows of the encoder, then ids, texts and times of every clip. */
 #include <math.h>
-#include "golden.h"
+#include "golden/golden.h"
 #include "load/weights.h"
 
 static json_t *nemo;
