@@ -23,6 +23,7 @@ struct parakeet_shape {
 
 enum parakeet_head { PARAKEET_NONE, PARAKEET_CTC, PARAKEET_RNNT, PARAKEET_TDT };
 enum parakeet_head parakeet_nemo_head(const struct weights *w); /* PARAKEET_NONE: not a .nemo file, or another model */
+int parakeet_nemo_is_stream(const struct weights *w); /* a .nemo file with attention by chunks */
 enum parakeet_head parakeet_gguf_head(const struct weights *w);
 int parakeet_is_ggml(const struct weights *w);
 /* Give the settings of a form the names of Hugging Face's, and refuse what is not supported. Other forms stay as they are. */

@@ -10,6 +10,7 @@ enum parakeet_head parakeet_nemo_head(const struct weights *w)
 {
     static const struct { const char *end; enum parakeet_head head; } known[] = {
         { "EncDecCTCModelBPE", PARAKEET_CTC }, { "EncDecRNNTBPEModel", PARAKEET_RNNT }, { "EncDecHybridRNNTCTCBPEModel", PARAKEET_RNNT },
+        { "EncDecRNNTBPEModelWithPrompt", PARAKEET_RNNT },
     };
     const char *target = meta_text(&w->meta, "target", ""), *last = strrchr(target, '.');
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -18,6 +19,12 @@ enum parakeet_head parakeet_nemo_head(const struct weights *w)
             return known[i].head == PARAKEET_RNNT && is_tdt ? PARAKEET_TDT : known[i].head;
         }
     return PARAKEET_NONE;
+}
+
+int parakeet_nemo_is_stream(const struct weights *w)
+{
+    const int is_limited = !strcmp(meta_text(&w->meta, "encoder.att_context_style", ""), "chunked_limited");
+    return is_limited && parakeet_nemo_head(w) == PARAKEET_RNNT;
 }
 
 /* ---- what is not supported */
@@ -33,6 +40,32 @@ static const struct parakeet_text texts[] = {
 static const struct parakeet_flag flags[] = {
     { "encoder.causal_downsampling", 0 }, { "encoder.untie_biases", 1 }, { "preprocessor.log", 1 }, { NULL, 0 },
 };
+
+/* Of models of streams. */
+static const struct parakeet_text stream_texts[] = {
+    { "encoder.subsampling", "dw_striding", NULL }, { "encoder.conv_norm_type", "batch_norm", "layer_norm" },
+    { "encoder.self_attention_model", "rel_pos", NULL }, { "encoder.reduction", "", NULL }, { "decoder.normalization_mode", "", NULL },
+    { "joint.jointnet.activation", "relu", NULL }, { "preprocessor.window", "hann", NULL }, { "tokenizer.type", "bpe", NULL },
+    { NULL, NULL, NULL },
+};
+
+static const struct parakeet_flag stream_flags[] = {
+    { "encoder.causal_downsampling", 1 }, { "encoder.untie_biases", 1 }, { "preprocessor.log", 1 }, { NULL, 0 },
+};
+
+/* Settings that are not the usual ones, and so must be there. */
+static int check_stream(const struct weights *w, steno_error *e)
+{
+    static const struct parakeet_text must[] = { { "preprocessor.normalize", "NA", NULL }, { "encoder.conv_context_size", "causal", NULL },
+                                                 { NULL, NULL, NULL } };
+    for (const struct parakeet_text *t = must; t->key; t++) {
+        const char *is = meta_text(&w->meta, t->key, "missing");
+        if (strcmp(is, t->want) != 0) return parakeet_refuse(w, t->key, is, t->want, e);
+    }
+    if (!meta_find(&w->meta, "encoder.causal_downsampling"))
+        return parakeet_refuse(w, "encoder.causal_downsampling", "missing", "true", e);
+    return STENO_OK;
+}
 
 static const struct parakeet_number numbers[] = {
     { "preprocessor.sample_rate", 16000 }, { "preprocessor.window_size", 0.025 }, { "preprocessor.window_stride", 0.01 },
@@ -86,12 +119,59 @@ static int add_durations(struct weights *w, steno_error *e)
     return rc;
 }
 
+/* ---- streams */
+
+static int add_number(struct weights *w, const char *key, int64_t n, steno_error *e)
+{
+    return parakeet_add_setting(w, key, META_INT, n, NULL, e);
+}
+
+/* Pair i of att_context_size, which is a pair or a list of pairs. *has 0: there is none */
+static int read_pair(const struct weights *w, int i, int32_t pair[2], int *has, steno_error *e)
+{
+    static const char list[] = "encoder.att_context_size";
+    char key[2][64];
+    for (int k = 0; k < 2; k++) snprintf(key[k], sizeof key[k], "%s.%d.%d", list, i, k);
+    if (!i && !meta_find(&w->meta, key[0]))
+        for (int k = 0; k < 2; k++) snprintf(key[k], sizeof key[k], "%s.%d", list, k);
+    *has = meta_find(&w->meta, key[0]) != NULL;
+    if (!*has && !i) return err_set(e, STENO_EFORMAT, "%s: %s has no pair of numbers of rows", w->name, list);
+    int rc = STENO_OK;
+    for (int k = 0; k < 2 && *has && !rc; k++) rc = meta_int(&w->meta, w->name, key[k], 0, 4095, 0, &pair[k], e);
+    return rc;
+}
+
+static int take_stream(struct weights *w, steno_error *e)
+{
+    int32_t pair[2] = { 0 }, behind = 0, prompts = 0;
+    int has = 1, rc = STENO_OK;
+    for (int i = 0; !rc && has; i++) {
+        char key[64];
+        rc = read_pair(w, i, pair, &has, e);
+        if (rc || !has) break;
+        if (!i) behind = pair[0];
+        if (pair[0] != behind)
+            return err_set(e, STENO_EUNSUPPORTED, "%s: encoder.att_context_size has %d and %d earlier rows, this version supports one "
+                           "number", w->name, (int)behind, (int)pair[0]);
+        snprintf(key, sizeof key, "encoder_config.supported_num_lookahead_tokens.%d", i);
+        if (!i) rc = add_number(w, "encoder_config.default_num_lookahead_tokens", pair[1], e);
+        if (!rc) rc = add_number(w, key, pair[1], e);
+    }
+    if (!rc) rc = add_number(w, "encoder_config.sliding_window", (int64_t)behind + 1, e);
+    if (rc || meta_find(&w->meta, "num_prompts") || !meta_find(&w->meta, "model_defaults.num_prompts")) return rc;
+    rc = meta_int(&w->meta, w->name, "model_defaults.num_prompts", 1, 4096, 0, &prompts, e);
+    return rc ? rc : add_number(w, "num_prompts", prompts, e);
+}
+
 int parakeet_take_nemo(struct weights *w, steno_error *e)
 {
     const enum parakeet_head head = parakeet_nemo_head(w);
     if (head == PARAKEET_NONE) return STENO_OK;
-    int rc = parakeet_check_texts(w, texts, e);
-    if (!rc) rc = parakeet_check_flags(w, flags, e);
+    const int streams = parakeet_nemo_is_stream(w);
+    int rc = parakeet_check_texts(w, streams ? stream_texts : texts, e);
+    if (!rc) rc = parakeet_check_flags(w, streams ? stream_flags : flags, e);
+    if (!rc && streams) rc = check_stream(w, e);
+    if (!rc && streams) rc = take_stream(w, e);
     if (!rc) rc = parakeet_check_numbers(w, numbers, e);
     if (!rc) rc = check_others(w, e);
     if (!rc) rc = check_tensors(w, e);

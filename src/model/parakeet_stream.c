@@ -12,7 +12,7 @@ int parakeet_stream_match(const struct weights *w)
 {
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (!strcmp(meta_text(&w->meta, "model_type", ""), types[i])) return 1;
-    return 0;
+    return parakeet_nemo_is_stream(w);
 }
 
 /* ---- look-ahead */
@@ -53,18 +53,24 @@ static int read_lookaheads(struct transducer_stream *t, const struct weights *w,
 
 /* ---- prompts */
 
-static const char dictionary[] = "processor.prompt_dictionary.";
+/* The language of a key of a dictionary; NULL: it is another key. */
+static const char *prompted(const char *key)
+{
+    static const char *const place[] = { "processor.prompt_dictionary.", "model_defaults.prompt_dictionary." };
+    for (int i = 0; i < 2; i++)
+        if (!strncmp(key, place[i], strlen(place[i]))) return key + strlen(place[i]);
+    return NULL;
+}
 
 static int read_dictionary(struct transducer_stream *t, steno_model *m, const struct weights *w, int32_t prompts, steno_error *e)
 {
-    const size_t head = sizeof dictionary - 1;
     int rc = STENO_OK;
     t->prompt = arena_array(&m->arena, w->meta.n + 1, sizeof *t->prompt);
     if (!t->prompt) return err_nomem(e, w->meta.n * sizeof *t->prompt, "prompts");
     for (uint32_t i = 0; i < w->meta.n && !rc; i++) {
-        const char *key = w->meta.entry[i].key, *language = key + head;
+        const char *key = w->meta.entry[i].key, *language = prompted(key);
         int32_t id = 0;
-        if (strncmp(key, dictionary, head) != 0) continue;
+        if (!language) continue;
         rc = meta_int(&w->meta, w->name, key, 0, prompts - 1, 0, &id, e);
         if (!strcmp(language, "auto")) {
             t->automatic = id;

@@ -204,6 +204,25 @@ static void test_rows_and_ids_of_the_reference(void **state)
     check_reference(model);
 }
 
+static void test_a_nemo_file_gives_the_bits_of_the_folder(void **state)
+{
+    (void)state;
+    static struct given g, is;
+    steno_model *m = model_of(material("nemotron/nemotron-tiny.nemo").s);
+    check_reference(m);
+    struct sound a = sound_of("phrases");
+    steno_session *s = session_of(m), *same = session_of(model);
+    for (int i = 0; i < 3; i++) {
+        at_once(&g, s, a.pcm, a.n, lookaheads[i], "de");
+        at_once(&is, same, a.pcm, a.n, lookaheads[i], "de");
+        assert_memory_equal(&g, &is, sizeof g);
+    }
+    steno_session_close(s);
+    steno_session_close(same);
+    steno_model_close(m);
+    sound_free(&a);
+}
+
 /* ---- streams */
 
 /* Audio that arrives in pieces. */
@@ -425,6 +444,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_and_ids_of_the_reference),
+        cmocka_unit_test(test_a_nemo_file_gives_the_bits_of_the_folder),
         cmocka_unit_test(test_a_stream_in_pieces_equals_one_at_once),
         cmocka_unit_test(test_clips_of_any_length),
         cmocka_unit_test(test_streams_beside_each_other_equal_each_alone),
