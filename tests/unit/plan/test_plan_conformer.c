@@ -167,7 +167,7 @@ static void slow_attn_rel(struct net *r, double *x, int rows)
                 slow_linear(at, e, pos, NULL, 1, D, D);
                 for (int d = h * D / HEADS; d < (h + 1) * D / HEADS; d++)
                     score += (q[i * D + d] + (double)u[d]) * k[j * D + d] + (q[i * D + d] + (double)w[d]) * at[d];
-                const int chunk = (int)ahead + 1, apart = i / chunk - j / chunk;
+                const int chunk = streams ? (int)ahead + 1 : 1, apart = i / chunk - j / chunk;
                 const int seen = streams ? apart >= 0 && apart <= (int)behind / chunk
                                          : (int64_t)j >= (int64_t)i - (int64_t)behind && (int64_t)j <= (int64_t)i + (int64_t)ahead;
                 sum += p[j] = seen ? exp(score / sqrt(D / HEADS)) : 0;
