@@ -34,7 +34,7 @@ int parakeet_open_front(steno_model *m, struct weights *w, const struct parakeet
     struct fbank_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
     struct fbank_centred p = { .n_mels = s->n_mels, .stack = PARAKEET_STACK, .lead = s->is_causal ? PARAKEET_STACK - 1 : 0,
                                .is_normalised = !s->is_causal };
-    float *filters, *window;
+    float *filters = NULL, *window = NULL;
     if (!bank) return err_nomem(e, sizeof *bank, "filter banks");
     int rc = fbank_bank_centred(bank, &m->arena, &p, &m->kern, e);
     if (!rc) rc = read_other(&filters, w, &m->arena, "preprocessor.featurizer.fb", of_filters, bank->spectrum.weight, e);
