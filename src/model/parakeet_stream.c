@@ -105,6 +105,7 @@ int parakeet_stream_read_shape(struct parakeet_shape *s, struct transducer_strea
     int rc = meta_int(&w->meta, w->name, "encoder_config.sliding_window", 1, 4096, 0, &window, e);
     if (rc) return rc;
     if (s->n_durations) return err_set(e, STENO_EUNSUPPORTED, "%s: a model of streams with durations", w->name);
+    if (s->taps < 3) return err_set(e, STENO_EFORMAT, "%s: a filter of %d taps, want 3 or more", w->name, (int)s->taps);
     s->behind = t->behind = window - 1;
     rc = read_lookaheads(t, w, e);
     if (!rc) s->ahead = t->lookahead[t->n_lookaheads - 1];

@@ -440,6 +440,42 @@ static void test_defaults_of_the_lookahead(void **state)
     sound_free(&a);
 }
 
+/* The model's folder with another value in one of its two files. */
+static void is_not_opened(const char *file, const char *part, const char *key, json_t *value, const char *why)
+{
+    const struct folder d = hf_folder();
+    const struct folder_file at = folder_at(&d, file);
+    json_t *all = json_open(at.path), *of = *part ? json_object_get(all, part) : all;
+    steno_model *m;
+    steno_error e = { 0 };
+    assert_int_equal(json_object_set_new(of, key, value), 0);
+    char *text = json_dumps(all, 0);
+    unlink(at.path);
+    folder_text(&d, file, text);
+    if (!steno_model_open(&m, d.path, NULL, &e)) fail_msg("%s: opened", key);
+    if (!strstr(e.text, why)) fail_msg("%s: %s", key, e.text);
+    free(text);
+    json_decref(all);
+    folder_remove(&d);
+}
+
+static void test_settings_that_do_not_fit_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const char encoder[] = "encoder_config", config[] = "config.json", own[] = "processor_config.json";
+    static const char window[] = "sliding_window", ahead[] = "default_num_lookahead_tokens", list[] = "supported_num_lookahead_tokens";
+    is_not_opened(config, encoder, window, json_integer(0), window);
+    is_not_opened(config, encoder, window, json_string("x"), window);
+    is_not_opened(config, encoder, window, json_integer(2), "look-ahead of 3 rows");
+    is_not_opened(config, encoder, ahead, json_integer(-1), ahead);
+    is_not_opened(config, encoder, ahead, json_integer(2), "look-ahead of 2 rows");
+    is_not_opened(config, encoder, "conv_kernel_size", json_integer(1), "1 taps");
+    is_not_opened(config, "", "num_prompts", json_integer(7), "prompt_kernel.0.weight");
+    is_not_opened(config, "", "default_prompt_id", json_integer(8), "default_prompt_id");
+    is_not_opened(own, "", list, json_pack("[i, i]", 3, -1), list);
+    is_not_opened(own, "", "prompt_dictionary", json_pack("{s: i}", "de", 8), "prompt_dictionary.de");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -450,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_streams_beside_each_other_equal_each_alone),
         cmocka_unit_test(test_what_the_model_does_not_have_is_refused),
         cmocka_unit_test(test_defaults_of_the_lookahead),
+        cmocka_unit_test(test_settings_that_do_not_fit_are_refused_by_name),
     };
     if (!is_there(material("nemotron/README.md").s)) {
         fprintf(stderr, "skipped: STENO_SHARED does not name the collection\n");
