@@ -164,7 +164,7 @@ static int range_decode(struct live *l, int64_t end, int is_last, struct words *
     if (l->prompt && l->p.has_prompt) p.initial_prompt = l->prompt;
     /* only the last pass of a turn uses temperature fallback */
     if ((!is_last || is_as_quiet(l, end)) && l->p.has_prompt) {
-        p.temperature_increment_on_fallback = 0;
+        p.temperature_increment_on_fallback = p.n_fallback_temperatures = 0;
         if (!(p.temperature > 0)) p.best_of = 0; /* then nothing is drawn */
     }
     if (l->language[0]) p.language = l->language;

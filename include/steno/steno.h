@@ -909,8 +909,8 @@ typedef struct steno_transcribe_params {
      * is called for all of them first. A segment does not wait for a source that gives audio in real time. */
     const steno_model *vad_model;
     const struct steno_vad_params *vad; /* its parameters, copied; NULL: defaults. Its callbacks are called */
-    double repetition_penalty;     /* Fun-ASR-Nano, Qwen3-ASR: logits of ids that the segment already has are divided by it if positive,
-                                      multiplied if negative; 0.01 to 100, default 1: no effect */
+    double repetition_penalty;     /* logits of ids that the attempt already has are divided by it if positive, multiplied if negative; 0.01
+                                      to 100, default 1: no effect. Whisper, Fun-ASR-Nano, Qwen3-ASR */
     int32_t draft_max;             /* with a draft model (steno_session_params): maximum number of draft tokens per run, 1 to 15; 0: none.
                                       -1, the default: chosen from the measured acceptance rate and run times. Above 0 it is refused with
                                       beams and at a temperature above 0. Fallback attempts decode without drafts */
@@ -930,6 +930,12 @@ typedef struct steno_transcribe_params {
                                       probability of 0.5, `language` or that of the beginning is used. Multilingual models only */
     int32_t lookahead;             /* streaming FastConformer: rows of 80 ms after a row that are read before it is decoded, or an enum
                                       steno_lookahead. A model permits a few values; more rows mean fewer errors and later words */
+    /* Temperatures of the attempts after the first, each above the one before, in place of increments; at most 32. */
+    const double *fallback_temperatures; /* [n_fallback_temperatures] */
+    int32_t n_fallback_temperatures;     /* 0: temperature_increment_on_fallback applies */
+    int32_t no_repeat_ngram_size;        /* N: no N tokens in a row occur twice in an attempt; 0, the default: they may */
+    double prompt_reset_on_temperature;  /* a window whose text has a temperature above this is not conditioned upon: earlier text is
+                                            forgotten after it. Default 0.5; NAN: none is */
 } steno_transcribe_params;
 
 /** Write defaults into the first `size` bytes of the struct. */

@@ -74,7 +74,7 @@ STRUCTS: dict[str, tuple[int, str]] = {
         "size:u4@0 id:i4@4 ts_id:i4@8 p:f4@12 logprob:f4@16 ts_prob:f4@20 ts_prob_sum:f4@24 t0_ms:i8@32 t1_ms:i8@40 "
         "t_dtw_ms:i8@48 vlen:f4@56"
     )),
-    "steno_transcribe_params": (504, (
+    "steno_transcribe_params": (528, (
         "size:u4@0 task:i4@4 language:z@8 initial_prompt:z@16 suppress_tokens:z@24 condition_on_previous_text:i4@32 "
         "without_timestamps:i4@36 suppress_blank:i4@40 sample_len:i4@44 max_initial_timestamp:f8@48 temperature:f8@56 seed:u8@64 "
         "no_speech_threshold:f8@72 logprob_threshold:f8@80 offset_ms:i8@88 duration_ms:i8@96 user:p@104 on_segment:p@112 "
@@ -90,7 +90,8 @@ STRUCTS: dict[str, tuple[int, str]] = {
         "verify_margin:f8@400 tags:i4@408 pad:i4@412 chunk_size:z@416 encoder_chunk_look_back:i4@424 "
         "decoder_chunk_look_back:i4@428 on_rows:p@432 vad_model:p@440 vad:p@448 repetition_penalty:f8@456 draft_max:i4@464 "
         "n_resume:i4@468 on_resume_point:p@472 resume:p@480 decoding:i4@488 n_best:i4@492 language_per_segment:i4@496 "
-        "lookahead:i4@500"
+        "lookahead:i4@500 fallback_temperatures:p@504 n_fallback_temperatures:i4@512 no_repeat_ngram_size:i4@516 "
+        "prompt_reset_on_temperature:f8@520"
     )),
     "steno_hypothesis": (64, (
         "size:u4@0 place:i4@4 at_ms:i8@8 text:z@16 tokens:p@24 logprobs:p@32 n_tokens:i4@40 pad:i4@44 avg_logprob:f8@48 "

@@ -269,7 +269,7 @@ class Model:
         temperature = options.get("temperature", 0.0) or 0.0
         step = options.get("temperature_increment_on_fallback", 0.2) or 0.0
         beams = self._draft is None and (temperature == 0 or options.get("decoding") == "ggml")
-        draws = temperature > 0 or 0 < step <= 1 + 1e-6 - temperature
+        draws = temperature > 0 or bool(options.get("fallback_temperatures")) or 0 < step <= 1 + 1e-6 - temperature
         options.setdefault("beam_size", BEAMS if beams else 0)
         options.setdefault("best_of", BEAMS if draws else 0)
 

@@ -17,7 +17,8 @@ CHOICES = { # by field: the enum, and what its enumerators have before the name 
     "schedule": ("steno_vad_schedule", "STENO_VAD_SCHEDULE_"), "rules": ("steno_vad_rules", "STENO_VAD_RULES_"),
 }
 LISTS: dict[str, Any] = {
-    "prompt_tokens": ctypes.c_int32, "prefix_tokens": ctypes.c_int32, "clip_timestamps": ctypes.c_double, "stop": ctypes.c_char_p,
+    "prompt_tokens": ctypes.c_int32, "prefix_tokens": ctypes.c_int32, "clip_timestamps": ctypes.c_double,
+    "fallback_temperatures": ctypes.c_double, "stop": ctypes.c_char_p,
 }
 CALLS = ("size", "pad", "pad2", "pad3", "pad_gelu", "user", "resume", "n_resume", "team", "share_with")
 _fields: dict[str, dict[str, str]] = {}

@@ -27,16 +27,17 @@ def steps_of(temperature: Union[float, List[float], Tuple[float, ...]]) -> List[
 
 
 def temperature_options(steps: Sequence[float]) -> Dict[str, Any]:
-    """The library's options for one temperature, or for even steps up to 1."""
+    """The library's options for one temperature, or for those of several attempts."""
     if not steps:
         raise ValueError("temperature is an empty list")
+    if any(after <= before for before, after in zip(steps, steps[1:])):
+        raise ValueError(f"temperature {list(steps)}: each one must be above the one before")
+    out: Dict[str, Any] = {"temperature": float(steps[0])}
     if len(steps) == 1:
-        return {"temperature": float(steps[0]), "temperature_increment_on_fallback": None}
-    step = steps[1] - steps[0]
-    even = step > 0 and all(abs(steps[i] - steps[0] - i * step) < 1e-6 for i in range(len(steps)))
-    if not even or steps[-1] + step <= 1 + 1e-6:
-        raise ValueError(f"temperature {list(steps)}: needs one number, or even steps that end where the next one would pass 1.0")
-    return {"temperature": float(steps[0]), "temperature_increment_on_fallback": float(step)}
+        out["temperature_increment_on_fallback"] = None
+    else:
+        out["fallback_temperatures"] = list(steps[1:])
+    return out
 
 
 def clip_seconds(clips: Union[str, Sequence[float]]) -> List[float]:

@@ -22,6 +22,8 @@ static const struct ask_field fields[] = {
     { .name = "prefix", .param = "prefix" },
     { .name = "hotwords_boost", .param = "hotwords_boost" },
     { .name = "repetition_penalty", .param = "repetition_penalty" },
+    { .name = "no_repeat_ngram_size", .param = "no_repeat_ngram_size" },
+    { .name = "prompt_reset_on_temperature", .param = "prompt_reset_on_temperature" },
     { .name = "offset_ms", .param = "offset_ms" },
     { .name = "duration_ms", .param = "duration_ms" },
     { .name = "no_speech_threshold", .param = "no_speech_threshold" },

@@ -1,4 +1,7 @@
-/* steno: the rows of the table of parameters. SPDX-License-Identifier: MIT */
+/* steno: the rows of the table of parameters, and structs of callers. SPDX-License-Identifier: MIT
+ *
+ * Callers own structs that grow from version to version. A call copies the fields that its caller's version has over this version's
+ * defaults. So later changes do not affect the call. */
 #include "engine/params.h"
 #include "engine/run_costs.h"
 #include "model/parts.h"
@@ -107,11 +110,14 @@ static const struct param transcribe[] = {
     { T(on_rows), HOOK, .models = MODELS_AR | MODELS_CLIPS | MODELS_PIECES_STREAM },
     { T(vad_model), HOOK, .models = MODELS_CLIPS },
     { T(vad), HOOK, .models = MODELS_CLIPS },
-    { T(repetition_penalty), PENALTY, .models = MODELS_AUDIO_LM },
+    { T(repetition_penalty), PENALTY, .models = MODELS_AR | MODELS_AUDIO_LM },
     { T(draft_max), DRAFTS, .models = MODELS_AR },
     { T(on_resume_point), HOOK, .models = MODELS_RESUMED },
     { T(resume), HOOK, .models = MODELS_RESUMED },
     { T(n_resume), INT32(0, 2147483647), .models = MODELS_RESUMED },
+    { LIST(fallback_temperatures), .models = MODELS_AR },
+    { T(no_repeat_ngram_size), INT32(0, MAX_CTX), .models = MODELS_AR },
+    { T(prompt_reset_on_temperature), TEMPERATURE, OR_NONE((double)NAN), .value = 0.5, .models = MODELS_AR },
 };
 
 static const struct param find_speech[] = {
@@ -210,6 +216,30 @@ const struct param *param_find(enum steno_call call, const char *name)
     for (int i = 0; i < n; i++)
         if (strcmp(r[i].name, name) == 0) return &r[i];
     return NULL;
+}
+
+/* ---- structs of callers --------------------------------------------------------------------------------------------------------- */
+
+enum { WORD = 8 }; /* bytes of the widest field, whose offset is a multiple of it: any other size would cut a field */
+
+int params_take(void *own, const void *theirs, size_t n, size_t min)
+{
+    uint32_t size;
+    if (!theirs) return STENO_OK;
+    memcpy(&size, theirs, sizeof size);
+    if (size < min) return STENO_EARG;
+    memcpy(own, theirs, size < n ? size - size % WORD : n);
+    size = (uint32_t)n;
+    memcpy(own, &size, sizeof size);
+    return STENO_OK;
+}
+
+void params_give(void *theirs, uint32_t size, const void *own, size_t n)
+{
+    if (!theirs || size < sizeof size) return;
+    memset(theirs, 0, size);
+    memcpy(theirs, own, size < n ? size - size % WORD : n);
+    memcpy(theirs, &size, sizeof size);
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------------------------ */

@@ -1,7 +1,6 @@
 /* steno: parameters of the public calls. SPDX-License-Identifier: MIT
  *
- * Callers own structs that grow from version to version. A call copies the fields that its caller's version has over this version's
- * defaults. So later changes do not affect the call. Values out of range are refused before work starts.
+ * Values out of range are refused before work starts.
  *
  * A parameter that has no effect next to the others is refused, too, because its user expects an effect. A row of the rules has the
  * condition for a parameter, and the reason if it does not hold. */
@@ -16,28 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { WORD = 8 }; /* bytes of the widest field, whose offset is a multiple of it: any other size would cut a field */
-
-int params_take(void *own, const void *theirs, size_t n, size_t min)
-{
-    uint32_t size;
-    if (!theirs) return STENO_OK;
-    memcpy(&size, theirs, sizeof size);
-    if (size < min) return STENO_EARG;
-    memcpy(own, theirs, size < n ? size - size % WORD : n);
-    size = (uint32_t)n;
-    memcpy(own, &size, sizeof size);
-    return STENO_OK;
-}
-
-void params_give(void *theirs, uint32_t size, const void *own, size_t n)
-{
-    if (!theirs || size < sizeof size) return;
-    memset(theirs, 0, size);
-    memcpy(theirs, own, size < n ? size - size % WORD : n);
-    memcpy(theirs, &size, sizeof size);
-}
 
 /* ---- messages in the caller's names ------------------------------------------------------------------------------------------ */
 
@@ -186,6 +163,20 @@ static int check_ids(const struct param_check *j, const char *name, const int32_
     return STENO_OK;
 }
 
+static int check_ladder(const struct param_check *j, const struct param *r, const double *t, int32_t n)
+{
+    enum { MOST = 32 };
+    double before = ((const steno_transcribe_params *)j->p)->temperature;
+    if (n > MOST) return param_refuse(j, "n_%s is %d, want at most %d", r->name, (int)n, MOST);
+    for (int32_t i = 0; i < n; before = t[i++]) {
+        if (!(t[i] >= TEMPERATURE_MIN && t[i] <= 100))
+            return param_refuse(j, "{%s}: %g at place %d is not a temperature of %g to 100", r->name, t[i], (int)i, TEMPERATURE_MIN);
+        if (!(t[i] > before))
+            return param_refuse(j, "{%s}: %g at place %d is not above %g, the temperature before it", r->name, t[i], (int)i, before);
+    }
+    return STENO_OK;
+}
+
 static int check_list(const struct param_check *j, const struct param *r)
 {
     int32_t n;
@@ -195,6 +186,7 @@ static int check_list(const struct param_check *j, const struct param *r)
     if (n < 0) return param_refuse(j, "n_%s is %d, want 0 or more", r->name, (int)n);
     if (n && !items) return param_refuse(j, "%s is NULL but n_%s is %d", r->name, r->name, (int)n);
     if (j->call == STENO_CALL_GENERATE) return STENO_OK; /* texts, which generator.c checks */
+    if (r->count_at == offsetof(steno_transcribe_params, n_fallback_temperatures)) return check_ladder(j, r, items, n);
     if (r->count_at != offsetof(steno_transcribe_params, n_clip_timestamps)) return check_ids(j, r->name, items, n);
     const double *t = items;
     for (int32_t i = 0; i < n; i++) {
@@ -272,8 +264,10 @@ static int detects_twice(params_t p) { return p->language_detection_segments > 1
 static int has_ladder(params_t p)
 {
     const double step = p->temperature_increment_on_fallback;
-    return step > 0 && p->temperature + step <= 1 + 1e-6;
+    return p->n_fallback_temperatures || (step > 0 && p->temperature + step <= 1 + 1e-6);
 }
+static int has_increments(params_t p) { return !p->n_fallback_temperatures; }
+static int conditions(params_t p) { return p->condition_on_previous_text; }
 static int is_hot(params_t p) { return p->temperature > 0 || has_ladder(p); }
 static int starts_cold(params_t p) { return !(p->temperature > 0) || p->decoding == STENO_DECODING_GGML; }
 static int climbs(params_t p) { return p->temperature < 1; }
@@ -366,6 +360,11 @@ static const struct rule {
     { "patience", patience_fits, "times {beam_size} is not 1 to 256 sequences", 0 },
     { "length_penalty", has_candidates, "ranks candidates: it needs {beam_size} or {best_of} of 2 or more", 0 },
     { "temperature_increment_on_fallback", climbs, "leads to attempts up to temperature 1, and {temperature} begins there or above", 0 },
+    { "temperature_increment_on_fallback", has_increments, "and {fallback_temperatures} say the same twice: give one of them", 0 },
+    { "prompt_reset_on_temperature", conditions, "forgets earlier text, and without {condition_on_previous_text} there is none", 0 },
+    { "prompt_reset_on_temperature", is_hot, "is of sampling: it needs {temperature} above 0, or {temperature_increment_on_fallback}",
+      IF_EXPLICIT },
+    { "prompt_reset_on_temperature", is_reference, "is of the reference's rules; those that {decoding} names have another one", 0 },
     { "seed", is_hot, "is of sampling: it needs {temperature} above 0, or {temperature_increment_on_fallback}", IF_EXPLICIT },
     { "seed", is_reference, "is of the reference's draws; by the rules that {decoding} names they are always the same", IF_EXPLICIT },
     { "compression_ratio_threshold", is_judged, NOT_JUDGED, 0 },
@@ -408,7 +407,7 @@ static steno_transcribe_params without_ladder(const struct param_check *j)
 {
     steno_transcribe_params p = *(params_t)j->p;
     const struct param *r = param_find(j->call, "temperature_increment_on_fallback");
-    if (j->m && !(r->models & j->m->task->serves(j->m))) p.temperature_increment_on_fallback = 0;
+    if (j->m && !(r->models & j->m->task->serves(j->m))) p.temperature_increment_on_fallback = p.n_fallback_temperatures = 0;
     return p;
 }
 

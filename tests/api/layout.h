@@ -68,7 +68,7 @@
     S(steno_token, 64) F(steno_token, size, 0) F(steno_token, id, 4) F(steno_token, ts_id, 8) F(steno_token, p, 12)                    \
     F(steno_token, logprob, 16) F(steno_token, ts_prob, 20) F(steno_token, ts_prob_sum, 24) F(steno_token, t0_ms, 32)                  \
     F(steno_token, t1_ms, 40) F(steno_token, t_dtw_ms, 48) F(steno_token, vlen, 56)                                                    \
-    S(steno_transcribe_params, 504) F(steno_transcribe_params, size, 0) F(steno_transcribe_params, task, 4)                            \
+    S(steno_transcribe_params, 528) F(steno_transcribe_params, size, 0) F(steno_transcribe_params, task, 4)                            \
     F(steno_transcribe_params, language, 8) F(steno_transcribe_params, initial_prompt, 16)                                             \
     F(steno_transcribe_params, suppress_tokens, 24) F(steno_transcribe_params, condition_on_previous_text, 32)                         \
     F(steno_transcribe_params, without_timestamps, 36) F(steno_transcribe_params, suppress_blank, 40)                                  \
@@ -105,6 +105,8 @@
     F(steno_transcribe_params, n_resume, 468) F(steno_transcribe_params, on_resume_point, 472)                                         \
     F(steno_transcribe_params, resume, 480) F(steno_transcribe_params, decoding, 488) F(steno_transcribe_params, n_best, 492)          \
     F(steno_transcribe_params, language_per_segment, 496) F(steno_transcribe_params, lookahead, 500)                                   \
+    F(steno_transcribe_params, fallback_temperatures, 504) F(steno_transcribe_params, n_fallback_temperatures, 512)                    \
+    F(steno_transcribe_params, no_repeat_ngram_size, 516) F(steno_transcribe_params, prompt_reset_on_temperature, 520)                 \
     S(steno_hypothesis, 64) F(steno_hypothesis, size, 0) F(steno_hypothesis, place, 4) F(steno_hypothesis, at_ms, 8)                   \
     F(steno_hypothesis, text, 16) F(steno_hypothesis, tokens, 24) F(steno_hypothesis, logprobs, 32)                                    \
     F(steno_hypothesis, n_tokens, 40) F(steno_hypothesis, pad, 44) F(steno_hypothesis, avg_logprob, 48)                                \

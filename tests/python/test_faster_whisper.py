@@ -13,7 +13,6 @@ import steno
 from steno import faster_whisper
 from steno.faster_whisper import BatchedInferencePipeline, WhisperModel, available_models, decode_audio, download_model, format_timestamp
 from steno.faster_whisper import vad
-from steno.faster_whisper.filters import next_of_repeated
 from steno.faster_whisper.tokenizer import Tokenizer
 from steno.faster_whisper.transcribe import Segment, clip_seconds, get_suppressed_tokens, temperature_options
 
@@ -85,8 +84,8 @@ class Door(unittest.TestCase):
 
     def test_an_option_that_steno_does_not_have_is_refused_by_name(self):
         for options, name in (({"repetition_penalty": 0}, "repetition_penalty"), ({"no_repeat_ngram_size": -1}, "no_repeat_ngram_size"),
-                              ({"prompt_reset_on_temperature": 0.2}, "prompt_reset_on_temperature"), ({"chunk_length": 15}, "chunk_length"),
-                              ({"length_penalty": 0.5}, "length_penalty"), ({"temperature": [0, 0.5]}, "temperature"),
+                              ({"prompt_reset_on_temperature": -1}, "prompt_reset_on_temperature"), ({"chunk_length": 15}, "chunk_length"),
+                              ({"length_penalty": 0.5}, "length_penalty"), ({"temperature": [0, 0.5, 0.2]}, "temperature"),
                               ({"language": "xx"}, "xx")):
             with self.assertRaisesRegex(ValueError, name):
                 self.model.transcribe(r.DEMO, **options)
@@ -100,9 +99,6 @@ class Door(unittest.TestCase):
             WhisperModel("huge")
 
     def test_ngrams_do_not_repeat(self):
-        self.assertEqual(next_of_repeated([1, 2, 3, 1, 2], 3), [3])
-        self.assertEqual(next_of_repeated([1, 2, 1], 1), [1, 2, 1])
-        self.assertEqual(next_of_repeated([1, 2], 3), [])
         segments, _ = self.model.transcribe(array.array("f", r.floats() * 2), no_repeat_ngram_size=2, temperature=0.0)
         windows = {}
         for s in segments:
@@ -160,11 +156,27 @@ class Door(unittest.TestCase):
             self.assertFalse(os.path.islink(os.path.join(again, "a.bin")))
             self.assertEqual(WhisperModel(again).model_path, os.path.join(again, "a.bin"))
 
-    def test_steps_of_temperature_are_even_or_one(self):
+    def test_temperatures_of_attempts_rise(self):
         self.assertEqual(temperature_options([0.0]), {"temperature": 0.0, "temperature_increment_on_fallback": None})
-        self.assertEqual(temperature_options([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])["temperature_increment_on_fallback"], 0.2)
-        for bad in ([], [0, 0.2, 0.5], [0.4, 0.2], [0, 0.2, 0.4]):
+        self.assertEqual(temperature_options([0, 0.3, 1]), {"temperature": 0.0, "fallback_temperatures": [0.3, 1]})
+        for bad in ([], [0.4, 0.2], [0, 0.2, 0.2]):
             self.assertRaises(ValueError, temperature_options, bad)
+
+    def test_uneven_temperatures_are_those_of_the_attempts(self):
+        for steps in ([0.0, 0.3], [0.1, 0.15, 0.7], [0, 0.25, 1.5]): # no attempt reaches a log-probability of 0, and the last is kept
+            segments, info = self.model.transcribe(r.DEMO, temperature=steps, log_prob_threshold=0.0, no_speech_threshold=None)
+            self.assertEqual({s.temperature for s in segments}, {steps[-1]})
+            self.assertEqual(info.transcription_options.temperatures, steps)
+
+    def test_a_temperature_resets_the_prompt(self):
+        def texts(**options):
+            segments, _ = self.model.transcribe(array.array("f", r.floats() * 12), temperature=0.4, best_of=1, **options)
+            return [(s.text, s.avg_logprob) for s in segments]
+        alone = texts(condition_on_previous_text=False)
+        self.assertNotEqual(texts(), alone)
+        self.assertEqual(texts(prompt_reset_on_temperature=0.3), alone)
+        self.assertEqual(texts(prompt_reset_on_temperature=0.4), texts())
+        self.assertEqual(texts(condition_on_previous_text=False, prompt_reset_on_temperature=0.3), alone)
 
     def test_audio_is_decoded_as_a_whole_or_by_channel(self):
         whole = decode_audio(r.DEMO)

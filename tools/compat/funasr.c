@@ -17,7 +17,7 @@ enum { MODEL = 1, SOUND = 2, SPANS = 4, SRT = 8, IDS = 16, TAGS = 32, LLM = 64 }
 /* A text has its tags if the model has any. Without tags its words are joined. */
 static void spell(struct sink *to, const struct transcript *t, const char *text, unsigned given)
 {
-    const int has_tags = option_served(t->model, "tags"), has_spaces = has_tags || option_served(t->model, "repetition_penalty");
+    const int has_tags = option_served(t->model, "tags"), has_spaces = has_tags || option_served(t->model, "itn");
     for (const char *p = text; *p; p++) {
         const char *end = has_tags && !(given & TAGS) && strncmp(p, "<|", 2) == 0 ? strstr(p, "|>") : NULL;
         if (end) p = end + 1;

@@ -15,7 +15,6 @@
 #define SWITCH(F, there, on, off) F(there, "True", on), F(there, "False", off), F(there, "true", on), F(there, "false", off)
 
 #define ON_CPU "" /* selects a device: steno computes on the CPU only */
-#define NO_NGRAMS "!a window that repeats itself is decoded again here (--compression-ratio-threshold)"
 #define NO_SPEAKERS "!speakers are distinguished by channels only (--diarize)"
 #define MICROPHONE "!a microphone comes through a pipe: arecord -f S16_LE -r 16000 | steno stream"
 #define EACH_IS_ONE "!each of them is an option: --vad-threshold, --vad-min-silence-ms, --vad-speech-pad-ms, ..."
@@ -116,8 +115,6 @@ const struct other_word other_words[] = {
     SWITCH(FAST, "--batched", "--batch-size 8", ""),
     FAST("--device_index", "%", ON_CPU),
     FAST("--cpu_threads", "%", "--threads %"),
-    FAST("--no_repeat_ngram_size", "%", NO_NGRAMS),
-    FAST("--prompt_reset_on_temperature", "%", ""),
     SWITCH(FAST, "--pretty_json", "", ""),
     SWITCH(FAST, "--local_files_only", "", ""),
     SWITCH(FAST, "--log_progress", "--progress lines", ""),

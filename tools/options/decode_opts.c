@@ -310,6 +310,11 @@ static void fill_search(steno_transcribe_params *p, const struct decode_opts *o,
     decode_opts_settle(&settled, m);
     p->beam_size = (int32_t)settled.beam_size;
     p->best_of = (int32_t)settled.best_of;
+    p->patience = o->patience;
+    p->length_penalty = o->length_penalty;
+    p->temperature = o->temperature;
+    p->temperature_increment_on_fallback = o->temperature_increment;
+    p->prompt_reset_on_temperature = o->prompt_reset;
 }
 
 static void fill_chunks(steno_transcribe_params *p, const struct decode_opts *o)
@@ -339,6 +344,7 @@ int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const st
     p->hotwords = d->hotwords;
     p->hotwords_boost = o->hotwords_boost;
     p->repetition_penalty = o->repetition_penalty;
+    p->no_repeat_ngram_size = (int32_t)o->no_repeat_ngram;
     p->draft_max = (int32_t)o->draft_max;
     p->condition_on_previous_text = o->condition;
     p->max_context = (int32_t)o->max_context;
@@ -365,10 +371,6 @@ int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const st
 
     fill_search(p, o, m);
     p->n_best = (int32_t)o->n_best;
-    p->patience = o->patience;
-    p->length_penalty = o->length_penalty;
-    p->temperature = o->temperature;
-    p->temperature_increment_on_fallback = o->temperature_increment;
     p->compression_ratio_threshold = o->compression_ratio_threshold;
     p->entropy_threshold = o->entropy_threshold;
     p->guards = o->guards;

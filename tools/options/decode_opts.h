@@ -19,11 +19,11 @@ struct decode_opts {
     int language_per_segment;
     const char *chunk_size;
     int64_t encoder_look_back, decoder_look_back, lookahead;
-    int64_t draft_max, max_context, audio_ctx, detection_segments, n_best, sample_length, seed;
+    int64_t draft_max, max_context, audio_ctx, detection_segments, n_best, sample_length, no_repeat_ngram, seed;
     int64_t beam_size, best_of; /* -1: not given; decode_opts_settle sets them */
     double detection_threshold, chunk_s, max_initial_timestamp, hotwords_boost, repetition_penalty, grammar_penalty;
     double hallucination_silence, word_threshold;
-    double temperature, temperature_increment, patience, length_penalty;
+    double temperature, temperature_increment, prompt_reset, patience, length_penalty;
     double no_speech_threshold, logprob_threshold, compression_ratio_threshold, entropy_threshold;
     struct path_guard *path_guard; /* registers files that options name */
 };
@@ -84,7 +84,9 @@ struct decode_opts {
       .help = "first words of every window's text" }, \
     DECODE_HOTWORD_ROWS(T), \
     { .name = "repetition-penalty", .kind = ARG_NUM, .at = offsetof(T, decode.repetition_penalty), .value = "X", .dflt = ARG_OF_PARAM, \
-      .help = "above 1, make tokens that a segment already has less likely (Fun-ASR-Nano)" }, \
+      .help = "above 1, make tokens that a window already has less likely (Whisper, Fun-ASR-Nano, Qwen3-ASR)" }, \
+    { .name = "no-repeat-ngram-size", .kind = ARG_INT, .at = offsetof(T, decode.no_repeat_ngram), .value = "N", .dflt = ARG_OF_PARAM, \
+      .help = "no N tokens in a row occur twice in a window; 0: they may" }, \
     { .name = "condition-on-previous-text", .kind = ARG_PAIR, .at = offsetof(T, decode.condition), \
       .help = "prompt each window with the text of earlier ones (default: on; off with --vad and --chunk-length)" }, \
     { .name = "max-context", .kind = ARG_INT, .at = offsetof(T, decode.max_context), .value = "N", .dflt = ARG_OF_PARAM, \
@@ -155,6 +157,8 @@ struct decode_opts {
     { .name = "temperature-increment-on-fallback", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.temperature_increment), \
       .value = "T|none", .dflt = ARG_OF_PARAM, \
       .help = "a window that fails is decoded again at a temperature higher by T, up to 1; 0: once only" }, \
+    { .name = "prompt-reset-on-temperature", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.prompt_reset), \
+      .value = "T|none", .dflt = ARG_OF_PARAM, .help = "forget earlier text after a window whose text has a temperature above T" }, \
     { .name = "compression-ratio-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.compression_ratio_threshold), \
       .value = "R|none", .dflt = ARG_OF_PARAM, .help = "a window fails if its text compresses by more than R (too repetitive)" }, \
     { .name = "entropy-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.entropy_threshold), \

@@ -108,12 +108,10 @@ def options_of(given: Dict[str, Any], **fixed: Any) -> TranscriptionOptions:
 
 def library_options(o: TranscriptionOptions, model: Model, language: Optional[str], task: str) -> Dict[str, Any]:
     """The library's options for those of faster-whisper."""
-    if o.prompt_reset_on_temperature != 0.5:
-        raise ValueError(f"prompt_reset_on_temperature is {o.prompt_reset_on_temperature}: steno supports 0.5")
     if o.length_penalty not in (0, 1):
         raise ValueError(f"length_penalty is {o.length_penalty}: steno supports 1 (mean of the tokens) and 0 (their sum)")
     out = temperature_options(o.temperatures)
-    draws = out["temperature"] > 0 or out["temperature_increment_on_fallback"]
+    draws = out["temperature"] > 0 or "fallback_temperatures" in out
     beams = out["temperature"] == 0 and o.beam_size > 1
     out.update(
         language=language, task=task, guards="off", beam_size=o.beam_size if beams else 0, best_of=o.best_of if draws else 0,
@@ -130,7 +128,14 @@ def library_options(o: TranscriptionOptions, model: Model, language: Optional[st
                    hallucination_silence_threshold=o.hallucination_silence_threshold)
     if o.max_new_tokens is not None:
         out["sample_len"] = o.max_new_tokens
-    put_filter(out, o.repetition_penalty, o.no_repeat_ngram_size, *prefix_of(o, model))
+    if draws and o.condition_on_previous_text:
+        out["prompt_reset_on_temperature"] = o.prompt_reset_on_temperature
+    if o.repetition_penalty <= 0:
+        raise ValueError(f"repetition_penalty is {o.repetition_penalty}: must be above 0")
+    if o.no_repeat_ngram_size < 0:
+        raise ValueError(f"no_repeat_ngram_size is {o.no_repeat_ngram_size}: must be 0 or more")
+    out.update(repetition_penalty=o.repetition_penalty, no_repeat_ngram_size=o.no_repeat_ngram_size)
+    put_filter(out, *prefix_of(o, model))
     if o.multilingual and model.info.is_multilingual:
         out["language_per_segment"] = 1
     put_prompt(out, o)

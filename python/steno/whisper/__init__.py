@@ -125,7 +125,7 @@ def put_decoding(given: Dict[str, Any], options: Dict[str, Any]) -> None:
         options["prefix_tokens"] = options.pop("prefix")
     tokens = given.get("suppress_tokens", "-1")
     options["suppress_tokens"] = tokens if isinstance(tokens, str) else ",".join(map(str, tokens or []))
-    draws = options["temperature"] > 0 or bool(options["temperature_increment_on_fallback"])
+    draws = options["temperature"] > 0 or bool(options.get("fallback_temperatures"))
     beams = given.get("beam_size") if options["temperature"] == 0 else None
     best_of = given.get("best_of") if draws else None
     options.update(beam_size=beams or 0, best_of=best_of or 0)

@@ -93,12 +93,14 @@ void text_of(struct window_decoder *w, const int32_t *ids, int32_t n, int32_t be
 /* Temperature of fallback step i, rounded so that 3 * 0.2 is 0.6. */
 static double temperature_of(const steno_transcribe_params *p, int i)
 {
+    if (i && p->n_fallback_temperatures) return p->fallback_temperatures[i - 1];
     return !i ? p->temperature : nearbyint((p->temperature + i * p->temperature_increment_on_fallback) * 1e6) / 1e6;
 }
 
-/* Number of fallback steps after the first. The temperature of the last is at most 1. */
+/* Number of fallback steps after the first. With increments the temperature of the last is at most 1. */
 static int fallback_steps_of(const steno_transcribe_params *p)
 {
+    if (p->n_fallback_temperatures) return p->n_fallback_temperatures;
     const double step = p->temperature_increment_on_fallback, room = 1 + 1e-6 - p->temperature;
     return step > 0 && room >= step ? (int)(room / step) : 0;
 }

@@ -1,6 +1,7 @@
-/* steno: logits processors: the caller's filter, hot words, a grammar. SPDX-License-Identifier: MIT
+/* steno: logits processors: the caller's filter, repetitions, hot words, a grammar. SPDX-License-Identifier: MIT
  *
- * The caller's filter runs first, then hot words, then the grammar. The plan applies the logit rules after them.
+ * Repetitions are penalised first, then the caller's filter runs, then hot words, then the grammar. The plan applies the logit rules after
+ * them.
  *
  * Timestamps and speaker turns are not text: hot words continue across timestamps, and the grammar does not match either. But the grammar
  * decides where they may stand, because the text is cut there: not inside a character or a word, and not where no text could follow.
@@ -60,7 +61,7 @@ int processors_failed(steno_session *s)
 
 int processors_needed(const struct request *c)
 {
-    return c->p.logits_filter || c->hotwords || c->matcher;
+    return c->p.logits_filter || c->hotwords || c->matcher || c->p.repetition_penalty != 1 || c->p.no_repeat_ngram_size;
 }
 
 /* Copies the ids of the lane that are less than `end` to attempts->ids. With `end` = end-of-text these are the text ids. @return their
@@ -71,6 +72,25 @@ static int32_t ids_below(struct decoder_attempts *attempts, const struct lane *l
     for (int32_t i = 0; i < l->sampler.n; i++)
         if (l->sampler.out[i].id < end) attempts->ids[n++] = l->sampler.out[i].id;
     return n;
+}
+
+/* ---- repetitions: the penalty of CTRL (Keskar et al. 2019), and n-grams that would occur twice (Paulus et al. 2017) ---- */
+
+static int is_new(const int32_t *ids, int32_t i)
+{
+    for (int32_t k = 0; k < i; k++)
+        if (ids[k] == ids[i]) return 0;
+    return 1;
+}
+
+static void adjust_repeated(const steno_transcribe_params *p, float *logits, const int32_t *ids, int32_t n)
+{
+    const float penalty = (float)p->repetition_penalty;
+    const int32_t size = p->no_repeat_ngram_size, begun = size - 1; /* the last tokens, which may begin an n-gram that is there */
+    for (int32_t i = 0; i < n && p->repetition_penalty != 1; i++)
+        if (is_new(ids, i)) logits[ids[i]] = logits[ids[i]] < 0 ? logits[ids[i]] * penalty : logits[ids[i]] / penalty;
+    for (int32_t i = 0; size && i + begun < n; i++)
+        if (!memcmp(ids + i, ids + n - begun, (size_t)begun * sizeof *ids)) logits[ids[i + begun]] = -INFINITY;
 }
 
 /* ---- a grammar ---- */
@@ -189,6 +209,7 @@ void process_logits(struct window_decoder *w, struct lane *l, float *logits)
     const steno_transcribe_params *p = &w->request->p;
     for (int32_t i = 0; i < l->sampler.n; i++) attempts->ids[i] = l->sampler.out[i].id;
     attempts->step.lane = (int32_t)(l - w->b->run.lane) - (int32_t)(w->decode_slot * w->b->n_lanes);
+    adjust_repeated(p, logits, attempts->ids, l->sampler.n);
     if (p->logits_filter) p->logits_filter(p->user, &attempts->step, logits, attempts->ids, l->sampler.n);
     if (w->request->hotwords) {
         const int32_t n = ids_below(attempts, l, w->s->model->tokens.timestamp_begin);

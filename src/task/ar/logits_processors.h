@@ -1,4 +1,4 @@
-/* steno: logits processors: the caller's filter, hot words, a grammar. SPDX-License-Identifier: MIT */
+/* steno: logits processors: the caller's filter, repetitions, hot words, a grammar. SPDX-License-Identifier: MIT */
 #ifndef STENO_TASK_AR_LOGITS_PROCESSORS_H
 #define STENO_TASK_AR_LOGITS_PROCESSORS_H
 #include "task/ar/window_decoder.h"

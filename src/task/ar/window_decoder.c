@@ -359,7 +359,8 @@ static int window_finish(struct window_decoder *w)
         for (int i = 0; i < n && !rc; i++) rc = segment_add(w, &window->drafts[i]);
         if (rules->remembers_windows && !rc) history_add(w, attempts->ids, remembered(w, q.n));
         /* A skipped window counts as not decoded: earlier text still conditions the next window. */
-        const int unsure = rules->forgets_unsure && (attempts->kept.temperature > 0.5 || (keeps_best(w) && attempts->kept.failed));
+        const int hot = attempts->kept.temperature > p->prompt_reset_on_temperature;
+        const int unsure = rules->forgets_unsure && (hot || (keeps_best(w) && attempts->kept.failed));
         if (!window->words.skipped && (!p->condition_on_previous_text || unsure)) history_forget(&w->context);
     }
     else {

@@ -108,6 +108,56 @@ static void check_trigger(const struct audio *a, size_t field, double lax, doubl
     }
 }
 
+static void test_listed_temperatures_are_those_of_the_attempts(void **state)
+{
+    (void)state;
+    static const double list[] = { 0.3, 1, 1.7 }, fifths[] = { 0.2, 0.4, 0.6, 0.8, 1 };
+    struct log l;
+    steno_transcribe_params p = quiet(&l);
+    p.logprob_threshold = 0; /* no attempt passes */
+    p.fallback_temperatures = list;
+    for (int n = 1; n <= 3; n++) {
+        l.n = 0;
+        p.n_fallback_temperatures = n;
+        run(&demo, &p);
+        assert_int_equal(l.n, n + 1);
+        assert_true(l.a[0].temperature == 0);
+        for (int i = 0; i < n; i++) assert_true(l.a[i + 1].temperature == list[i]);
+    }
+    p.fallback_temperatures = fifths;
+    p.n_fallback_temperatures = 5;
+    l.n = 0;
+    run(&demo, &p);
+    const uint64_t listed = result_digest(session);
+    p.n_fallback_temperatures = 0;
+    l.n = 0;
+    run(&demo, &p);
+    assert_true(result_digest(session) == listed);
+}
+
+static void test_a_list_of_temperatures_that_does_not_rise_is_refused(void **state)
+{
+    (void)state;
+    static const double falls[] = { 0.5, 0.3 }, zero[] = { 0 }, nan[] = { (double)NAN }, one[] = { 0.4 }, high[] = { 101 };
+    static const struct { const double *list; int32_t n; double first, step; const char *says; } bad[] = {
+        { falls, 2, 0, 0.2, "fallback_temperatures: 0.3 at place 1 is not above 0.5, the temperature before it" },
+        { one, 1, 0.4, 0.2, "fallback_temperatures: 0.4 at place 0 is not above 0.4, the temperature before it" },
+        { zero, 1, 0, 0.2, "0 at place 0 is not a temperature" }, { nan, 1, 0, 0.2, "nan at place 0 is not a temperature" },
+        { high, 1, 0, 0.2, "101 at place 0 is not a temperature" }, { one, 33, 0, 0.2, "n_fallback_temperatures is 33, want at most 32" },
+        { NULL, 1, 0, 0.2, "fallback_temperatures is NULL" }, { one, -1, 0, 0.2, "n_fallback_temperatures is -1" },
+        { one, 1, 0, 0.3, "temperature_increment_on_fallback and fallback_temperatures say the same twice" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        steno_transcribe_params p = params_new();
+        p.temperature = bad[i].first;
+        p.temperature_increment_on_fallback = bad[i].step;
+        p.fallback_temperatures = bad[i].list;
+        p.n_fallback_temperatures = bad[i].n;
+        assert_int_equal(steno_transcribe(session, demo.pcm, demo.n, &p), STENO_EARG);
+        if (!strstr(steno_last_error(session), bad[i].says)) fail_msg("%zu: %s", i, steno_last_error(session));
+    }
+}
+
 static void test_each_trigger_works_alone_and_none_works_switched_off(void **state)
 {
     (void)state;
@@ -220,6 +270,30 @@ static void test_text_kept_above_half_does_not_condition_the_next_window(void **
     assert_true(l.a[l.n - 1].with_previous);
 }
 
+static void test_the_temperature_that_resets_the_prompt_can_be_chosen(void **state)
+{
+    (void)state;
+    static const struct { double temperature, reset; int with; } row[] = {
+        { 0.4, 0.5, 1 }, { 0.4, 0.3, 0 }, { 0.4, 0.4, 1 }, { 0.6, 0.5, 0 }, { 0.6, 0.7, 1 }, { 0.6, (double)NAN, 1 }, { 0.2, 0, 0 },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct log l;
+        steno_transcribe_params p = quiet(&l);
+        p.sample_len = 60;
+        p.temperature = row[i].temperature;
+        p.temperature_increment_on_fallback = 0;
+        p.prompt_reset_on_temperature = row[i].reset;
+        run(&many, &p);
+        assert_true(l.a[l.n - 1].at_ms > 0);
+        if (l.a[l.n - 1].with_previous != row[i].with) fail_msg("row %zu: %d", i, l.a[l.n - 1].with_previous);
+    }
+    steno_transcribe_params p = params_new();
+    p.prompt_reset_on_temperature = 0.3;
+    p.condition_on_previous_text = 0;
+    assert_int_equal(steno_transcribe(session, demo.pcm, demo.n, &p), STENO_EARG);
+    assert_non_null(strstr(steno_last_error(session), "without condition_on_previous_text there is none"));
+}
+
 static void test_entropy_is_that_of_the_last_32_tokens(void **state)
 {
     (void)state;
@@ -268,11 +342,14 @@ int main(void)
         cmocka_unit_test(test_an_attempt_has_the_fields_that_whisper_cpp_records),
         cmocka_unit_test(test_a_forced_ladder_climbs_in_fifths_to_one_and_encodes_once),
         cmocka_unit_test(test_the_ladder_ends_at_one_whatever_its_steps),
+        cmocka_unit_test(test_listed_temperatures_are_those_of_the_attempts),
+        cmocka_unit_test(test_a_list_of_temperatures_that_does_not_rise_is_refused),
         cmocka_unit_test(test_each_trigger_works_alone_and_none_works_switched_off),
         cmocka_unit_test(test_silence_passes_however_repetitive_its_text),
         cmocka_unit_test(test_an_attempt_that_goes_on_behind_the_prompt_computes_the_same),
         cmocka_unit_test(test_a_seed_gives_one_text_whatever_the_threads_and_attempts_draw_apart),
         cmocka_unit_test(test_text_kept_above_half_does_not_condition_the_next_window),
+        cmocka_unit_test(test_the_temperature_that_resets_the_prompt_can_be_chosen),
         cmocka_unit_test(test_entropy_is_that_of_the_last_32_tokens),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -112,11 +112,11 @@ static void test_every_field_has_one_row(void **state)
     (void)state;
     const size_t speech[] = { T(size), T(n_prompt_tokens), T(n_prefix_tokens), T(n_clip_timestamps),
                               T(language_detection_segments) + 4, T(word_timestamps) + 4,
-                              T(tags) + 4 }; /* the last three: padding */
+                              T(tags) + 4, T(n_fallback_temperatures) }; /* before the last: padding */
     const size_t vad[] = { offsetof(steno_vad_params, size), offsetof(steno_vad_params, pad), offsetof(steno_vad_params, pad2),
                            offsetof(steno_vad_params, pad3) };
-    check_covered(STENO_CALL_TRANSCRIBE, sizeof(steno_transcribe_params), speech, 7);
-    check_covered(STENO_CALL_ALIGN, sizeof(steno_transcribe_params), speech, 7);
+    check_covered(STENO_CALL_TRANSCRIBE, sizeof(steno_transcribe_params), speech, 8);
+    check_covered(STENO_CALL_ALIGN, sizeof(steno_transcribe_params), speech, 8);
     check_covered(STENO_CALL_FIND_SPEECH, sizeof(steno_vad_params), vad, 4);
     const size_t model[] = { offsetof(steno_model_params, size), offsetof(steno_model_params, pad),
                              offsetof(steno_model_params, pad_gelu) };
@@ -180,6 +180,7 @@ static void test_a_model_serves_the_parameters_of_its_rows_and_a_call_with_one_o
 
 static const double clip[2] = { 0, 0.05 };
 static const int32_t ids[1] = { 1 };
+static const double warmer[1] = { 0.5 };
 
 /* Ask for it: another value than the default, and in range. */
 static void ask(union params *p, const steno_param *row)
@@ -188,9 +189,11 @@ static void ask(union params *p, const steno_param *row)
     const char *text = strcmp(row->name, "language") == 0 ? "zh" : strcmp(row->name, "suppress_tokens") == 0 ? "5" : "x";
     if (row->kind == STENO_PARAM_TEXT) memcpy(at, &text, sizeof text);
     else if (row->kind == STENO_PARAM_LIST) {
-        const void *list = strcmp(row->name, "clip_timestamps") == 0 ? (const void *)clip : ids;
+        const void *list = row->offset == T(clip_timestamps) ? (const void *)clip :
+                           row->offset == T(fallback_temperatures) ? (const void *)warmer : ids;
         memcpy(at, &list, sizeof list);
         if (list == clip) p->speech.n_clip_timestamps = 2;
+        else if (list == warmer) p->speech.n_fallback_temperatures = 1;
         else if (row->offset == T(prompt_tokens)) p->speech.n_prompt_tokens = 1;
         else p->speech.n_prefix_tokens = 1;
     } else if (row->kind == STENO_PARAM_CALL) memset(at, 1, sizeof(void (*)(void)));

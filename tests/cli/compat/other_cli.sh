@@ -192,7 +192,6 @@ a.wav --model x --batched True                  | a.wav --model x --batch-size 8
 a.wav --model x --batched False                 | a.wav --model x
 a.wav --model x --device_index 0                | a.wav --model x
 a.wav --model x --cpu_threads 4                 | a.wav --model x --threads 4
-a.wav --model x --prompt_reset_on_temperature 0.5 | a.wav --model x
 a.wav --model x --pretty_json True              | a.wav --model x
 a.wav --model x --local_files_only True         | a.wav --model x
 a.wav --model x --log_progress True             | a.wav --model x --progress lines
@@ -273,7 +272,7 @@ done <words
 rm words
 
 echo "options without an equivalent"
-for row in "--model_dir d|takes the path of the file" "--no_repeat_ngram_size 3|--compression-ratio-threshold" \
+for row in "--model_dir d|takes the path of the file" \
     "--cache_directory d|HF_HUB_CACHE" "--download_root d|HF_HUB_CACHE" "++merge_vad=true|settings are options" \
     "--hf_token X|by channels only" "--speaker_num 2|by channels only" \
     "--live_transcribe True|steno stream" "--live_input_device 1|steno stream" \

@@ -112,6 +112,9 @@ static void test_defaults_are_those_of_the_library(void **state)
     SAME(grammar_penalty);
     SAME(hotwords_boost);
     SAME(repetition_penalty);
+    SAME(no_repeat_ngram_size);
+    SAME(prompt_reset_on_temperature);
+    SAME(n_fallback_temperatures);
     SAME(draft_max);
     SAME(n_clip_timestamps);
     SAME(independent_clips);
