@@ -119,6 +119,14 @@ static int refused(const struct model_source *place, int rc, steno_error *e)
     return err_set(e, rc, "%s: %s", place->name, e->text);
 }
 
+/* Another vocabulary helps only models that take one. */
+static int no_vocabulary(const steno_model *m, steno_error *e)
+{
+    const int rc = m->task->serves(m) & MODELS_VOCAB ? STENO_ENOVOCAB : STENO_EFORMAT;
+    if (e) e->status = rc;
+    return rc;
+}
+
 struct giving { struct executor *executor; steno_error *e; };
 
 static int weights_give(void *user, const void *at, size_t n)
@@ -150,6 +158,7 @@ static int load(steno_model *m, const struct model_source *place, const steno_mo
     if (!rc && !m->index_only) rc = weights_settle(&w, e);
     for (uint32_t i = 0; i < w.n_tensors && m->blocks && !verify; i++) tensor_pack_blocks(&w.tensor[i]);
     if (!rc) rc = m->family->describe(m, &w, e);
+    if (rc == STENO_ENOVOCAB) rc = no_vocabulary(m, e);
     if (!rc && verify) rc = load_exact(m, &w, e);
     for (int i = 0; i < m->n_states; i++) m->kv_type[i] = kv_type_of(m, &m->state[i]);
     if (!rc) rc = kv_type_asked(m, p->kv_type, w.name, e);

@@ -69,7 +69,8 @@ static int prompt(const steno_model *m, const struct audio_lm_options *q, struct
 {
     struct buf last = { 0 };
     const char *language = q->language ? qwen3_asr_language(q->language) : NULL;
-    if (!m->lm.tokenizer) return err_set(e, STENO_EARG, "the model has no tokenizer: its folder has none");
+    if (!m->lm.tokenizer)
+        return err_set(e, STENO_ENOVOCAB, "the model has no tokenizer: there is no tokenizer.json, and no vocab.json with merges.txt");
     if (q->language && !language_is_auto(q->language) && !language)
         return qwen3_asr_refuse_language(q->language, e);
     int rc = encode_before(m, q, before, e);

@@ -182,10 +182,30 @@ static void test_a_setting_that_is_missing_or_cannot_be_is_refused_in_time(void 
     }
 }
 
+/* The status is of a damaged model: a vocabulary of another model does not help. */
+static void test_a_folder_without_a_tokenizer_is_refused(void **state)
+{
+    (void)state;
+    for (int head = PK_CTC; head <= PK_RNNT; head++) {
+        const struct folder d = pk_folder((enum pk_head)head);
+        steno_model *m = NULL;
+        steno_error e = { 0 };
+        char path[512];
+        snprintf(path, sizeof path, "%s/tokenizer.json", d.path);
+        assert_int_equal(remove(path), 0);
+        assert_int_equal(steno_model_open(&m, d.path, NULL, &e), STENO_EFORMAT);
+        assert_int_equal(e.status, STENO_EFORMAT);
+        if (!strstr(e.text, "no tokenizer") || !strstr(e.text, d.path)) fail_msg("%s", e.text);
+        assert_null(m);
+        folder_remove(&d);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_setting_that_is_missing_or_cannot_be_is_refused_in_time),
+        cmocka_unit_test(test_a_folder_without_a_tokenizer_is_refused),
         cmocka_unit_test(test_a_clip_looks_for_a_cancel_between_its_tokens),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
