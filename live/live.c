@@ -376,7 +376,7 @@ void live_params_of(struct live_params *p, const steno_model *m)
     const int is_stream = steno_serves(m, STENO_CALL_TRANSCRIBE, "chunk_size") || steno_serves(m, STENO_CALL_TRANSCRIBE, "lookahead");
     p->chunks = is_stream ? m : NULL;
     p->has_words = steno_serves(m, STENO_CALL_TRANSCRIBE, "word_timestamps");
-    p->has_prompt = steno_serves(m, STENO_CALL_TRANSCRIBE, "initial_prompt");
+    p->has_prompt = steno_serves(m, STENO_CALL_TRANSCRIBE, "condition_on_previous_text");
 }
 
 int live_open(struct live **out, const struct live_params *p, steno_error *e)

@@ -46,7 +46,7 @@ struct live_params {
     steno_team *team;              /* for the VAD model */
     const steno_vad_params *find;  /* its parameters; NULL selects the defaults. Their callbacks are not called */
     steno_transcribe_params text;  /* language and other parameters; callbacks and word_timestamps are overwritten */
-    int has_words, has_prompt;     /* the model supports word_timestamps; initial_prompt */
+    int has_words, has_prompt;     /* the model supports word_timestamps; takes the text before as its prompt */
     int64_t step_ms;               /* 200..10000 */
     int64_t turn_most_ms;          /* 2000..30000: maximum length of a turn. It is closed after its last final word, else at the quietest
                                     * place of its last 2 s */

@@ -15,7 +15,7 @@ static const struct { const char *code, *is; } same[] = {
 static const char *find_unlisted(const steno_model *m, const char *text)
 {
     const char *code = steno_language_code(text);
-    const int is_english = ask_served(m, "initial_prompt") && !ask_served(m, "task");
+    const int is_english = ask_served(m, "condition_on_previous_text") && !ask_served(m, "task");
     return code && is_english && strcmp(code, "en") != 0 ? NULL : code;
 }
 

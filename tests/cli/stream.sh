@@ -9,6 +9,10 @@ spaced() { # final words, with their spaces
 }
 texts() { sed -n "s/^{\"type\":\"$1\".*\"text\":\"\([^\"]*\)\".*/\1/p" "${2-$T/out}"; }
 
+for m in tests/data/qwen3_asr models/parakeet-digits; do
+    expect 0 "$m decodes turns" stream -q -m "$SRC/$m" "$DIGITS"
+    is "$m prints the end of the turn" "$(texts endpoint | wc -l)" 1
+done
 expect 0 "a file is read at the pace of its decoding" stream -q -m "$MODEL" -l en "$DIGITS"
 out_has '{"type":"endpoint","turn":1,"start":0.000,'
 is "the file has one turn" "$(texts endpoint | wc -l)" "1"

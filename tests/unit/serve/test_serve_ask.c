@@ -3,7 +3,7 @@
 #include "ask_request.h"
 #include <math.h>
 
-static steno_model *many, *english, *ctc, *cif;
+static steno_model *many, *english, *ctc, *cif, *prompted; /* prompted: free text in its prompt, several languages */
 
 static int open_all(void **state)
 {
@@ -12,6 +12,7 @@ static int open_all(void **state)
     english = random_model(&small_dims, DT_F16, 3, NULL);
     ctc = funasr_open(ctc_folder, NULL);
     cif = funasr_open(cif_folder, NULL);
+    assert_int_equal(steno_model_open(&prompted, "tests/data/qwen3_asr", NULL, NULL), STENO_OK);
     return 0;
 }
 
@@ -22,6 +23,7 @@ static int close_all(void **state)
     steno_model_close(english);
     steno_model_close(ctc);
     steno_model_close(cif);
+    steno_model_close(prompted);
     return 0;
 }
 
@@ -294,6 +296,8 @@ static void test_languages(void **state)
     assert_string_equal(ask_language(ctc, "cmn", near), "zh");
     assert_string_equal(ask_language(ctc, "German", near), "de"); /* the library refuses it */
     assert_null(ask_language(ctc, "xx", near));
+    assert_string_equal(ask_language(prompted, "de", near), "de");
+    assert_string_equal(ask_language(prompted, "German", near), "de");
     struct request r;
     assert_int_equal(request_fill(&r, many, "language=nb-NO"), API_OK);
     assert_string_equal(r.job.params.language, "no");
