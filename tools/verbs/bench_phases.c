@@ -76,14 +76,17 @@ static const struct phase mark_phases[] = {
 
 #define PHASES(table, kind) (struct phases){ table, sizeof(table) / sizeof *(table), kind }
 
+static int serves(const steno_model *m, const char *parameter) { return steno_serves(m, STENO_CALL_TRANSCRIBE, parameter); }
+
 struct phases phases_of(const steno_model *m, const steno_model_info *i)
 {
     if (steno_serves(m, STENO_CALL_FIND_SPEECH, NULL)) return PHASES(vad_phases, BENCH_OTHER);
     if (steno_serves(m, STENO_CALL_PUNCTUATE, NULL)) return PHASES(mark_phases, BENCH_OTHER);
     if (i->n_text_ctx > 0 && !i->n_mels && !i->token_bytes) return PHASES(vector_phases, BENCH_OTHER);
     if (i->n_text_ctx > 0 && !i->n_mels) return PHASES(text_phases, BENCH_TEXTS);
-    if (steno_serves(m, STENO_CALL_TRANSCRIBE, "repetition_penalty")) return PHASES(audio_lm_phases, BENCH_CLIPS);
-    if (i->n_text_ctx > 0) return PHASES(window_phases, BENCH_WINDOWS);
-    if (!strcmp(i->name, "tdt") || !strcmp(i->name, "rnnt")) return PHASES(transducer_phases, BENCH_CLIPS);
-    return i->n_text_layer > 0 ? PHASES(cif_phases, BENCH_CLIPS) : PHASES(ctc_phases, BENCH_CLIPS);
+    if (serves(m, "condition_on_previous_text")) return PHASES(window_phases, BENCH_WINDOWS);
+    if (i->n_text_ctx > 0) return PHASES(audio_lm_phases, serves(m, "initial_prompt") ? BENCH_OTHER : BENCH_CLIPS);
+    if (!strcmp(i->name, "tdt") || !strcmp(i->name, "rnnt")) return PHASES(transducer_phases, BENCH_CONFORMER);
+    if (i->n_text_layer > 0) return PHASES(cif_phases, BENCH_CLIPS);
+    return PHASES(ctc_phases, serves(m, "itn") ? BENCH_CLIPS : BENCH_CONFORMER);
 }

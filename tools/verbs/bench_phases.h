@@ -14,8 +14,8 @@ struct phase {
     const char *sum;              /* row that also includes this phase's time, may be NULL. Phases of one row are adjacent */
 };
 
-/* Which operations and bytes are also counted: those of windows, of texts, or of clip encoders. */
-enum bench_kind { BENCH_OTHER, BENCH_WINDOWS, BENCH_TEXTS, BENCH_CLIPS };
+/* Which operations and bytes are also counted: those of windows, of texts, or of clip encoders (SAN-M, FastConformer). */
+enum bench_kind { BENCH_OTHER, BENCH_WINDOWS, BENCH_TEXTS, BENCH_CLIPS, BENCH_CONFORMER };
 
 struct phases { const struct phase *phase; int n; enum bench_kind kind; };
 enum { PHASES_MAX = 16 };

@@ -142,11 +142,11 @@ static void count_texts(struct result *r, const struct phases *phases, const ste
  * attention has products with the distances, too; a stem. */
 static void count_clips(struct result *r, const struct phases *all, const steno_model_info *i)
 {
-    const int is_conformer = !strncmp(i->family, "parakeet", 8);
+    const int is_conformer = all->kind == BENCH_CONFORMER;
     const double d = i->n_audio_state, weights = i->n_audio_layer * (is_conformer ? 25 : 12) * d * d;
     const double row_ms = is_conformer ? 80 : 60, products = is_conformer ? 3 : 2, taps = is_conformer ? 9 : 11;
     const double stem = is_conformer ? 10.2e6 * i->n_mels / 128 : 0;
-    for (int p = 0; all->kind == BENCH_CLIPS && p < all->n; p++) {
+    for (int p = 0; (is_conformer || all->kind == BENCH_CLIPS) && p < all->n; p++) {
         if (strcmp(all->phase[p].name, "encode") != 0) continue;
         const double n = all->phase[p].reported * 1000.0 / row_ms, seen = i->n_audio_ctx && i->n_audio_ctx < n ? i->n_audio_ctx : n;
         r[p].flops = 2 * n * (stem + weights + i->n_audio_layer * d * (products * seen + taps));
