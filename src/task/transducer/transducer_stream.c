@@ -69,7 +69,7 @@ static int is_language(const char *prompt, const char *language, int exactly)
 {
     const size_t n = strlen(language);
     for (size_t i = 0; i < n; i++)
-        if ((prompt[i] | 32) != (language[i] | 32)) return 0;
+        if (!prompt[i] || (prompt[i] | 32) != (language[i] | 32)) return 0;
     return !prompt[n] || (!exactly && prompt[n] == '-');
 }
 
@@ -90,7 +90,12 @@ static int take_language(steno_session *s)
             v->language = m->prompt[i].language;
             return STENO_OK;
         }
-    return err_set(&s->error, STENO_EARG, "language is '%.40s', and this model has no prompt for it", asked);
+    char names[300] = "";
+    int n = 0;
+    for (int32_t i = 0; i < m->n_prompts && n < (int)sizeof names - 40; i++)
+        n += snprintf(names + n, sizeof names - (size_t)n, "%s%.20s", i ? ", " : "", m->prompt[i].language);
+    return err_set(&s->error, STENO_EARG, "language is '%.40s', and this model has prompts for %s%s", asked, names,
+                   n < (int)sizeof names - 40 ? "" : ", ...");
 }
 
 static int take(steno_session *s)

@@ -408,7 +408,8 @@ static void test_what_the_model_does_not_have_is_refused(void **state)
     static struct given g;
     static const struct { int lookahead; const char *language, *name; } no[] = {
         { 2, NULL, "lookahead is 2, and this model has 0, 1, 3" }, { 64, NULL, "lookahead" }, { -3, NULL, "lookahead" },
-        { -1, "fr", "no prompt" }, { -1, "d", "no prompt" }, { -1, "de-AT", NULL },
+        { -1, "fr", "this model has prompts for en-US, de-DE" }, { -1, "d", "prompts for" }, { -1, "de-AT", NULL },
+        { -1, "en-US     ", "prompts for" }, /* a space is no letter that ends a name */
     };
     steno_session *s = session_of(model);
     for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
