@@ -37,21 +37,10 @@ static int read_pieces(struct weights *w, const struct tar *t, const struct file
     static const char before[] = "nemo:";
     const char *name = meta_text(&w->meta, "tokenizer.model_path", NULL);
     struct file model;
-    struct vocab_list list = { 0 };
-    uint8_t head[16];
     if (!name) return STENO_OK;
     if (!strncmp(name, before, sizeof before - 1)) name += sizeof before - 1;
-    int rc = open_member(&model, t, w, f, name, &w->arena, e);
-    if (rc) return rc;
-    list.name = model.name;
-    const size_t n = model.size < sizeof head ? (size_t)model.size : sizeof head;
-    rc = file_read(&model, 0, head, n, e);
-    if (!rc && !sentencepiece_match(head, n))
-        rc = err_set(e, STENO_EFORMAT, "%s: this is not a SentencePiece model", model.name);
-    if (!rc) rc = vocab_read_sentencepiece(&list, &model, e);
-    if (!rc) rc = vocab_list_done(&list, w, e);
-    vocab_list_free(&list);
-    return rc;
+    const int rc = open_member(&model, t, w, f, name, &w->arena, e);
+    return rc ? rc : vocab_take_sentencepiece(w, &model, e);
 }
 
 static int read_weights(struct weights *w, const struct tar *t, const struct file *f, steno_error *e)

@@ -105,3 +105,16 @@ int vocab_read_sentencepiece(struct vocab_list *l, const struct file *f, steno_e
     arena_free(&scratch);
     return rc;
 }
+
+int vocab_take_sentencepiece(struct weights *w, const struct file *f, steno_error *e)
+{
+    struct vocab_list list = { .name = f->name };
+    uint8_t head[16];
+    const size_t n = f->size < sizeof head ? (size_t)f->size : sizeof head;
+    int rc = file_read(f, 0, head, n, e);
+    if (!rc && !sentencepiece_match(head, n)) rc = err_set(e, STENO_EFORMAT, "%s: this is not a SentencePiece model", f->name);
+    if (!rc) rc = vocab_read_sentencepiece(&list, f, e);
+    if (!rc) rc = vocab_list_done(&list, w, e);
+    vocab_list_free(&list);
+    return rc;
+}

@@ -101,7 +101,6 @@ static int add_classes(struct weights *w, steno_error *e)
 static int read_pieces(struct weights *w, steno_error *e)
 {
     const char *text = meta_text(&w->meta, "asr.tokenizer.spm_model", NULL);
-    struct vocab_list list = { .name = w->name };
     struct file f;
     if (!text) return STENO_OK;
     const size_t n = strlen(text);
@@ -111,10 +110,7 @@ static int read_pieces(struct weights *w, steno_error *e)
     if (len < 0 || !sentencepiece_match(bytes, (size_t)len))
         return err_set(e, STENO_EFORMAT, "%s: asr.tokenizer.spm_model is no SentencePiece model in base64", w->name);
     file_from_memory(&f, w->name, bytes, (size_t)len);
-    int rc = vocab_read_sentencepiece(&list, &f, e);
-    if (!rc) rc = vocab_list_done(&list, w, e);
-    vocab_list_free(&list);
-    return rc;
+    return vocab_take_sentencepiece(w, &f, e);
 }
 
 int parakeet_take_gguf(struct weights *w, steno_error *e)
