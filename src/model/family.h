@@ -192,6 +192,9 @@ struct audio_lm {
     int has_itn, has_context; /* it has these options */
 };
 
+/* Appends hot words, which are one per line, as "a, b" after `before`. Returns their number; nothing is appended for none. */
+int audio_lm_add_words(struct buf *p, const char *words, const char *before);
+
 enum { PROMPT_PREFIX_MAX = 8 };
 
 /* Does the text lack punctuation? */

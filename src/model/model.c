@@ -108,3 +108,19 @@ int model_read_pooling(steno_model *m, const struct weights *w, int32_t usual, s
     m->lm.pooling = usual;
     return architecture ? read_gguf(m, w, architecture, e) : read_folder(m, w, e);
 }
+
+int audio_lm_add_words(struct buf *p, const char *words, const char *before)
+{
+    int n = 0;
+    for (const char *s = words; *s;) {
+        const size_t len = strcspn(s, "\n");
+        size_t from = strspn(s, " \t\r"), to = len;
+        while (to > from && strchr(" \t\r", s[to - 1])) to--;
+        if (to > from) {
+            buf_str(p, n++ ? ", " : before);
+            buf_add(p, s + from, to - from);
+        }
+        s += len + (s[len] == '\n');
+    }
+    return n;
+}

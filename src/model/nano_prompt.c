@@ -34,21 +34,10 @@ static int add_language(struct buf *p, const char *language, steno_error *e)
     return err_set(e, STENO_EARG, "language '%.40s' is not one that the model is asked for by name; auto%s are", language, known);
 }
 
-/* Adds the words, one per line, as "a, b". */
 static void add_words(struct buf *p, const char *words)
 {
-    int n = 0;
-    for (const char *s = words; *s;) {
-        const size_t len = strcspn(s, "\n");
-        size_t from = strspn(s, " \t\r"), to = len;
-        while (to > from && strchr(" \t\r", s[to - 1])) to--;
-        if (to > from) {
-            buf_str(p, n++ ? ", " : "请结合上下文信息，更加准确地完成语音转写任务。如果没有相关信息，我们会留空。\n\n\n**上下文信息：**\n\n\n热词列表：[");
-            buf_add(p, s + from, to - from);
-        }
-        s += len + (s[len] == '\n');
-    }
-    if (n) buf_str(p, "]\n");
+    static const char before[] = "请结合上下文信息，更加准确地完成语音转写任务。如果没有相关信息，我们会留空。\n\n\n**上下文信息：**\n\n\n热词列表：[";
+    if (audio_lm_add_words(p, words, before)) buf_str(p, "]\n");
 }
 
 /* Adds the task after the system message. */

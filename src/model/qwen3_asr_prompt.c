@@ -34,18 +34,8 @@ int qwen3_asr_check_tokens(const steno_model *m, const struct qwen3_asr_shape *s
 /* Adds the context: free text, then hot words, one per line, as "a, b". */
 static void add_context(struct buf *p, const struct audio_lm_options *q)
 {
-    int n = 0;
     if (q->context) buf_str(p, q->context);
-    for (const char *s = q->hotwords; s && *s;) {
-        const size_t len = strcspn(s, "\n");
-        size_t from = strspn(s, " \t\r"), to = len;
-        while (to > from && strchr(" \t\r", s[to - 1])) to--;
-        if (to > from) {
-            buf_str(p, n++ ? ", " : q->context && *q->context ? "\n" : "");
-            buf_add(p, s + from, to - from);
-        }
-        s += len + (s[len] == '\n');
-    }
+    if (q->hotwords) audio_lm_add_words(p, q->hotwords, q->context && *q->context ? "\n" : "");
 }
 
 /* Special tokens are recognised only in the template, never in the user's text. */
