@@ -61,6 +61,11 @@ static inline int fbank_width(const struct fbank_bank *b) /* floats of a row */
     return fbank_features(b) + (b->kind == FBANK_CENTRED);
 }
 
+static inline int fbank_row_ms(const struct fbank_bank *b) /* from row to row */
+{
+    return b->lfr_n * FBANK_HOP / (FBANK_RATE / 1000);
+}
+
 /* Rows that hold this number of frames, and samples that this number of rows spans. */
 static inline int64_t fbank_rows_of_frames(const struct fbank_bank *b, int64_t frames)
 {

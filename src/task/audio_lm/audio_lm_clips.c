@@ -73,7 +73,7 @@ static int audio_lm_words_add(steno_session *s, const struct clip_window *w, con
 {
     struct audio_lm_session *a = audio_lm_of(s);
     const struct audio_lm_ctc *c = s->model->part;
-    const int row_ms = fbank_bank_of(s->model)->lfr_n * FBANK_HOP / (FBANK_RATE / 1000);
+    const int row_ms = fbank_row_ms(fbank_bank_of(s->model));
     const struct ctc_alphabet of = { &c->vocab, c->n_ids, c->blank, NULL, s->model };
     buf_clear(&a->ctc_tokens);
     int rc = bpe_encode(s->model->bpe, text, n, &a->ctc_tokens, &s->error);

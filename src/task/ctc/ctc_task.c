@@ -182,7 +182,7 @@ static int find_words(steno_session *s, const struct clip_window *w, int32_t n_i
     return look(s, w, show_words, ctc_words_panels(&c->words));
 }
 
-static int row_ms_of(const steno_session *s) { return fbank_bank_of(s->model)->lfr_n * FBANK_HOP / (FBANK_RATE / 1000); }
+static int row_ms_of(const steno_session *s) { return fbank_row_ms(fbank_bank_of(s->model)); }
 
 /* A row covers 60 ms, 30 ms before and after its nominal time. */
 static int words_add(steno_session *s, const struct clip_window *w, int32_t n_ids, struct segment *g)

@@ -212,6 +212,14 @@ void transducer_lane_begin(struct transducer_lane *l, const steno_model *m)
     transducer_begin(&l->search, 0);
 }
 
+struct clip_pieces transducer_pieces(const steno_model *m, const struct transducer_lane *l, int32_t from, int32_t to)
+{
+    return (struct clip_pieces){ .ids = (const int32_t *)(const void *)l->ids.p + from,
+                                 .tokens = (const struct sampled_token *)(const void *)l->tokens.p + from,
+                                 .rows = (const struct piece_rows *)(const void *)l->rows.p + from, .n = to - from,
+                                 .row_ms = fbank_row_ms(fbank_bank_of(m)), .source = "transducer" };
+}
+
 static void lane_begin(struct steno_batch *b, const struct clip_window *w)
 {
     struct transducer_lane *l = &transducer_batch_of(b)->lane[w->rows.lane];

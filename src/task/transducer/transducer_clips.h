@@ -44,6 +44,9 @@ int transducer_batch_init(struct steno_batch *b, steno_error *e); /* as transduc
 /* Begins the text of a lane, which has no rows yet. Its state of the prediction network is zero. */
 void transducer_lane_begin(struct transducer_lane *l, const steno_model *m);
 void transducer_lane_close(struct transducer_lane *l);
+static inline int32_t transducer_lane_tokens(const struct transducer_lane *l) { return (int32_t)(l->ids.len / sizeof(int32_t)); }
+/* Tokens [from, to) of a lane as the pieces of a clip. */
+struct clip_pieces transducer_pieces(const steno_model *m, const struct transducer_lane *l, int32_t from, int32_t to);
 /* Encodes the clips of the current run. transducer_batch.joined receives the rows. Returns a status of the executor. */
 int transducer_encode(struct steno_batch *b);
 /* Decodes the first n lanes of transducer_batch.busy. Returns a status of the executor. */

@@ -203,12 +203,9 @@ static void drop(struct buf *b, size_t n)
 
 static struct clip_pieces pieces_from(const steno_session *s, int32_t from, int32_t to)
 {
-    const struct transducer_lane *l = &pieces_of(s)->lane;
-    return (struct clip_pieces){ .ids = (const int32_t *)(const void *)l->ids.p + from,
-                                 .tokens = (const struct sampled_token *)(const void *)l->tokens.p + from,
-                                 .rows = (const struct piece_rows *)(const void *)l->rows.p + from, .n = to - from,
-                                 .row_ms = fbank_bank_of(s->model)->lfr_n * FBANK_HOP / (FBANK_RATE / 1000), .source = "transducer",
-                                 .language = pieces_of(s)->language };
+    struct clip_pieces p = transducer_pieces(s->model, &pieces_of(s)->lane, from, to);
+    p.language = pieces_of(s)->language;
+    return p;
 }
 
 /* Outputs pieces [from, to). Their rows count from the stream's start. */
@@ -225,7 +222,7 @@ static int report(steno_session *s, const struct clip_window *w, int32_t from, i
 static int32_t pieces_before(const struct transducer_lane *l, int32_t end)
 {
     const struct piece_rows *rows = (const struct piece_rows *)(const void *)l->rows.p;
-    const int32_t all = (int32_t)(l->ids.len / sizeof(int32_t));
+    const int32_t all = transducer_lane_tokens(l);
     int32_t n = 0;
     while (n < all && rows[n].begin < end) n++;
     return n;

@@ -18,12 +18,8 @@ static struct transducer_session *session_of(const steno_session *s) { return s-
 static int settle(steno_session *s, const struct clip_window *w)
 {
     const struct transducer_lane *l = &transducer_batch_of(s->batch)->lane[w->rows.lane];
-    const struct clip_pieces p = { .ids = (const int32_t *)(const void *)l->ids.p, .n = (int32_t)(l->ids.len / sizeof(int32_t)),
-                                   .tokens = (const struct sampled_token *)(const void *)l->tokens.p,
-                                   .rows = (const struct piece_rows *)(const void *)l->rows.p,
-                                   .row_ms = fbank_bank_of(s->model)->lfr_n * FBANK_HOP / (FBANK_RATE / 1000),
-                                   .source = "transducer" };
     if (l->ids.err || l->tokens.err || l->rows.err) return err_nomem(&s->error, l->tokens.len, "the tokens of a clip");
+    const struct clip_pieces p = transducer_pieces(s->model, l, 0, transducer_lane_tokens(l));
     return clip_pieces_add(s, w, &p, &session_of(s)->text);
 }
 
