@@ -228,6 +228,17 @@ static int32_t draw(const struct sampler *s, const struct logit_range *g, const 
     return arg;
 }
 
+void sampler_penalise(const struct sampler *s, float *logits, float by)
+{
+    for (int32_t i = 0; i < s->n; i++) {
+        int32_t k = 0;
+        while (s->out[k].id != s->out[i].id) k++;
+        if (k < i) continue;
+        float *x = &logits[s->out[i].id];
+        *x = *x < 0 ? *x * by : *x / by;
+    }
+}
+
 int32_t sampler_favourite(const struct sampler *s, const float *logits)
 {
     const struct logit_range g = logit_range_of(s);

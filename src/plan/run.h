@@ -178,6 +178,8 @@ void sample_token(struct sampler *s, const struct logit_partial *text, const str
                   const struct kern *kern);
 /* The text id with the largest logit, -1: none. If rules suppress other ids, it stays the choice as long as it is not suppressed itself. */
 int32_t sampler_favourite(const struct sampler *s, const float *logits);
+/* Make ids that s has chosen less likely, each once: logits are divided by `by` if positive, else multiplied (Keskar et al. 2019). */
+void sampler_penalise(const struct sampler *s, float *logits, float by);
 /* Fill top from the same inputs. */
 void sample_topk(struct sampler *s, const struct logit_partial *text, const struct logit_partial *ts, const float *logits,
                  const struct kern *kern);

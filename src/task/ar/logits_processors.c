@@ -74,22 +74,12 @@ static int32_t ids_below(struct decoder_attempts *attempts, const struct lane *l
     return n;
 }
 
-/* ---- repetitions: the penalty of CTRL (Keskar et al. 2019), and n-grams that would occur twice (Paulus et al. 2017) ---- */
+/* ---- n-grams that would occur twice (Paulus et al. 2017) ---- */
 
-static int is_new(const int32_t *ids, int32_t i)
+static void mask_repeated(float *logits, const int32_t *ids, int32_t n, int32_t size)
 {
-    for (int32_t k = 0; k < i; k++)
-        if (ids[k] == ids[i]) return 0;
-    return 1;
-}
-
-static void adjust_repeated(const steno_transcribe_params *p, float *logits, const int32_t *ids, int32_t n)
-{
-    const float penalty = (float)p->repetition_penalty;
-    const int32_t size = p->no_repeat_ngram_size, begun = size - 1; /* the last tokens, which may begin an n-gram that is there */
-    for (int32_t i = 0; i < n && p->repetition_penalty != 1; i++)
-        if (is_new(ids, i)) logits[ids[i]] = logits[ids[i]] < 0 ? logits[ids[i]] * penalty : logits[ids[i]] / penalty;
-    for (int32_t i = 0; size && i + begun < n; i++)
+    const int32_t begun = size - 1; /* the last tokens, which may begin an n-gram that is there */
+    for (int32_t i = 0; i + begun < n; i++)
         if (!memcmp(ids + i, ids + n - begun, (size_t)begun * sizeof *ids)) logits[ids[i + begun]] = -INFINITY;
 }
 
@@ -209,7 +199,8 @@ void process_logits(struct window_decoder *w, struct lane *l, float *logits)
     const steno_transcribe_params *p = &w->request->p;
     for (int32_t i = 0; i < l->sampler.n; i++) attempts->ids[i] = l->sampler.out[i].id;
     attempts->step.lane = (int32_t)(l - w->b->run.lane) - (int32_t)(w->decode_slot * w->b->n_lanes);
-    adjust_repeated(p, logits, attempts->ids, l->sampler.n);
+    if (p->repetition_penalty != 1) sampler_penalise(&l->sampler, logits, (float)p->repetition_penalty);
+    if (p->no_repeat_ngram_size) mask_repeated(logits, attempts->ids, l->sampler.n, p->no_repeat_ngram_size);
     if (p->logits_filter) p->logits_filter(p->user, &attempts->step, logits, attempts->ids, l->sampler.n);
     if (w->request->hotwords) {
         const int32_t n = ids_below(attempts, l, w->s->model->tokens.timestamp_begin);

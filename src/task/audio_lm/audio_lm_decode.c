@@ -268,19 +268,10 @@ static int next_rows(void *user)
     return b->run.n_rows > 0;
 }
 
-/* Repetition penalty: ids that a lane has already chosen become less likely (Keskar et al. 2019). */
 static void penalise(void *user, uint16_t lane, float *logits)
 {
     const struct steno_batch *b = user;
-    const struct sampler *p = &b->run.lane[lane].sampler;
-    const float by = (float)audio_lm_batch_of(b)->lane[lane].penalty;
-    for (int32_t i = 0; i < p->n; i++) {
-        int32_t k = 0;
-        while (p->out[k].id != p->out[i].id) k++;
-        if (k < i) continue; /* once for each id */
-        float *x = &logits[p->out[i].id];
-        *x = *x < 0 ? *x * by : *x / by;
-    }
+    sampler_penalise(&b->run.lane[lane].sampler, logits, (float)audio_lm_batch_of(b)->lane[lane].penalty);
 }
 
 /* ---- prompts ------------------------------------------------------------------------------------------------------------------- */
