@@ -11,14 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "plan_model.h"
-#include "model/parts.h"
-#include "roof.h"
-#include "internal.h"
+#include "stages.h"
 
-enum { TOKENS = 128, BEAMS = 5, WINDOWS = 8, POOL = 384 << 20, EMPTY_OPS = 1000 };
+enum { EMPTY_OPS = 1000 };
 
-/* The stages compared with their bounds: encoder and cross keys of a window; a step of one row, of beams, of windows; a prompt per row. */
-enum stage { STAGE_ENCODE, STAGE_CROSS, STAGE_STEP, STAGE_BEAMS, STAGE_WINDOWS, STAGE_PROMPT, STAGES };
 static const char *const stage_name[STAGES] = { "encode", "cross", "step", "step_beam5", "step_batch8", "prompt" };
 
 struct bench {
@@ -324,27 +320,8 @@ static void bench_unfused(struct bench *b)
 
 static void bench_bounds(struct bench *b)
 {
-    const steno_model *m = b->model[0];
-    const struct plan *enc = inside_plan(m, PLAN_ENCODER), *dec = inside_plan(m, PLAN_DECODER);
-    const struct phase all = { "decode", 0, dec->n_ops };
-    /* half: average number of tokens before a step, or before a row of the prompt */
-    const double audio = inside_audio_ctx(m), half = TOKENS / 2.0;
-    const struct { const struct plan *plan; const struct phase *phase; double units; struct shape shape; } of[STAGES] = {
-        [STAGE_ENCODE] = { enc, &enc->phase[PHASE_ENCODE], 1, { .rows = audio } },
-        [STAGE_CROSS] = { enc, &enc->phase[PHASE_CROSS], 1, { .rows = audio } },
-        [STAGE_STEP] = { dec, &all, 1, { 1, 1, 1, 1, half, half, audio } },
-        [STAGE_BEAMS] = { dec, &all, 1, { BEAMS, BEAMS, BEAMS, 1, half, half, audio } },
-        [STAGE_WINDOWS] = { dec, &all, 1, { WINDOWS, WINDOWS, WINDOWS, WINDOWS, half, half, audio } },
-        [STAGE_PROMPT] = { dec, &all, TOKENS, { TOKENS, 1, 1, 1, half, TOKENS, audio } },
-    };
-    for (int i = 0; i < STAGES; i++) {
-        struct work *w = &b->work[i];
-        *w = work_of(m, of[i].plan, of[i].phase->first, of[i].phase->last, &of[i].shape);
-        w->flops /= of[i].units;
-        w->bytes /= of[i].units;
-        for (int k = 0; k < ROOFS; k++) w->ops[k] /= of[i].units;
-        b->bound[i] = bound_of(w, &b->roofs);
-    }
+    work_of_stages(b->work, b->model[0]);
+    for (int i = 0; i < STAGES; i++) b->bound[i] = bound_of(&b->work[i], &b->roofs);
 }
 
 /* Steps of several rows, and a prompt. They use another session, because a session of a single lane has smaller tables. */
@@ -355,18 +332,8 @@ static void bench_rows(struct bench *b)
     };
     enum { KINDS = sizeof of / sizeof *of };
     double ns[KINDS][RUNS_MAX], enc, cross;
-    steno_batch_params bp;
-    steno_session_params sp;
     steno_batch *batch;
-    steno_session *s;
-    steno_error e;
-    steno_batch_params_init(&bp);
-    bp.max_windows = WINDOWS;
-    bp.max_lanes = BEAMS;
-    if (steno_batch_open(&batch, b->model[0], b->team, &bp, &e)) fail("batch", e.text);
-    steno_session_params_init(&sp);
-    sp.batch = batch;
-    if (steno_session_open(&s, b->model[0], b->team, &sp, &e)) fail("session", e.text);
+    steno_session *s = open_lanes(&batch, b->model[0], b->team);
     encode(s, &enc, &cross);
     for (int i = -1; i < b->o.runs; i++) /* the first run is not measured */
         for (int k = 0; k < KINDS; k++) {
@@ -453,6 +420,7 @@ int main(int argc, char **argv)
 {
     static struct bench b;
     char machine[64], text[128];
+    b.o = (struct opts){ .shape = "base", .type = "f16", .compute = "auto" };
     if (read_options(&b.o, argc, argv)) {
         fprintf(stderr, "usage: bench_plan [--tsv FILE] [--shape NAME] [--type TYPE] [--compute WORD] [--cpu LEVEL] [--runs 1..%d] "
                         "[--threads 1..%d]\n", RUNS_MAX, ROUND_THREADS_MAX);

@@ -1,4 +1,4 @@
-/* steno: the options of bench_plan, and its model of random weights. SPDX-License-Identifier: MIT */
+/* steno: the options of bench_plan and bench_shares, and models of random weights. SPDX-License-Identifier: MIT */
 #ifndef STENO_BENCH_PLAN_MODEL_H
 #define STENO_BENCH_PLAN_MODEL_H
 #include <stdio.h>
@@ -12,10 +12,10 @@ enum { SEED = 1, RUNS_MAX = 100 };
 
 struct opts { const char *tsv, *shape, *type, *compute, *cpu; int runs, threads; };
 
+/* Options that are not given keep their value in o. */
 static inline int read_options(struct opts *o, int argc, char **argv)
 {
     const char *runs = "5", *threads = os_cpus() > 1 ? "2" : "1";
-    *o = (struct opts){ .shape = "base", .type = "f16", .compute = "auto" };
     const struct { const char *name; const char **value; } option[] = {
         { "--tsv", &o->tsv }, { "--shape", &o->shape }, { "--type", &o->type }, { "--compute", &o->compute }, { "--cpu", &o->cpu },
         { "--runs", &runs }, { "--threads", &threads },
@@ -34,7 +34,7 @@ static inline int read_options(struct opts *o, int argc, char **argv)
 
 static inline void fail(const char *what, const char *why)
 {
-    fprintf(stderr, "bench_plan: %s: %s\n", what, why);
+    fprintf(stderr, "bench: %s: %s\n", what, why);
     exit(1);
 }
 

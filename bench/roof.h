@@ -15,14 +15,14 @@ enum { ROOF_VECTORS = PEAKS, ROOFS };
 static inline const char *roof_name(int of) { return of == ROOF_VECTORS ? "int8_vectors" : peak_name((enum peak)of); }
 
 #if defined(__aarch64__)
-enum { ROOF_MATRICES = CPU_I8MM, ROOF_BELOW = CPU_DOTPROD, ROOF_ATTN_PAIRS = 0 };
+enum { ROOF_MATRICES = CPU_I8MM, ROOF_BELOW = CPU_DOTPROD, ROOF_ATTN_PAIRS = 0, ROOF_INT16_BY_TILES = CPU_LEVELS };
 static double const q8_as_int16 = 2, q4_as_int16 = 1; /* SMULL and SADALP: bytes, eight in the time of two SMLAL, which compute the same
                                                        * number */
 #else
 #if defined(__x86_64__)
-enum { ROOF_MATRICES = CPU_AMX, ROOF_BELOW = CPU_AVX512BF16, ROOF_ATTN_PAIRS = 1 };
+enum { ROOF_MATRICES = CPU_AMX, ROOF_BELOW = CPU_AVX512BF16, ROOF_ATTN_PAIRS = 1, ROOF_INT16_BY_TILES = CPU_AMX };
 #else
-enum { ROOF_MATRICES = CPU_LEVELS, ROOF_BELOW = CPU_C, ROOF_ATTN_PAIRS = 0 };
+enum { ROOF_MATRICES = CPU_LEVELS, ROOF_BELOW = CPU_C, ROOF_ATTN_PAIRS = 0, ROOF_INT16_BY_TILES = CPU_LEVELS };
 #endif
 static double const q8_as_int16 = 1, q4_as_int16 = 0.5; /* VPMADDWD uses x as it is; VPMADDUBSW computes four products per lane, not two */
 #endif
@@ -44,24 +44,26 @@ struct products { int of; double n; };
 
 /* Products without an instruction at a level are built from those of the next wider kind; see the levels' files in kern. The plain C twins
  * have no instructions of their own and are compared with f32. By blocks of q8_0, x has 16 bits, so products of bytes count twice. For the
- * copy that gives approximate logits, x has 8. */
+ * copy that gives approximate logits, x has 8. Tiles multiply int16 as four products of bytes. */
 static inline struct products products_of(int level, enum packed_type t)
 {
     const int int16 = level > CPU_C && peak_ops(level, PEAK_INT16) > 0, int8 = level > CPU_C && peak_ops(level, PEAK_INT8) > 0;
     const int by_vectors = level >= ROOF_MATRICES ? ROOF_VECTORS : PEAK_INT8;
     if (t == PK_BF16_PAIR) return (struct products){ peak_ops(level, PEAK_BF16) > 0 ? PEAK_BF16 : PEAK_F32, 1 };
     if (t < PK_LOWP || !int16) return (struct products){ PEAK_F32, 1 };
+    if (t == PK_I16_PAIR && level >= ROOF_INT16_BY_TILES) return (struct products){ PEAK_INT8, 4 };
     if (t == PK_I16_PAIR || (t == PK_I8_QUAD && !int8)) return (struct products){ PEAK_INT16, 1 };
     if (t == PK_I8_QUAD) return (struct products){ PEAK_INT8, 1 };
     if (t == PK_Q8_QUAD) return int8 ? (struct products){ by_vectors, 2 } : (struct products){ PEAK_INT16, q8_as_int16 };
     return int8 ? (struct products){ by_vectors, 1 } : (struct products){ PEAK_INT16, t == PK_Q4_QUAD ? q4_as_int16 : 1 };
 }
 
-/* Keys and values of f16 are widened. Pairs of bf16 are multiplied as such if attention has a body for it, which no level of ARM has.
- * Integer keys are two blocks, integer values one. */
+/* Integer keys and values of a run are products by rows; of a state, integer keys are two blocks, integer values one. Keys and values of
+ * f16 are widened. Pairs of bf16 are multiplied as such if attention has a body for it, which no level of ARM has. */
 static inline struct products attn_of(int level, enum kv_type t)
 {
     const struct products more = products_of(level, PK_Q8_QUAD), less = products_of(level, PK_Q4_QUAD);
+    if (t == KV_I8 || t == KV_I16) return products_of(level, t == KV_I8 ? PK_I8_QUAD : PK_I16_PAIR);
     if (t == KV_INT) return (struct products){ more.of, more.n + less.n / 2 };
     if (t == KV_Q8) return more;
     return (struct products){ t == KV_BF16 && ROOF_ATTN_PAIRS ? products_of(level, PK_BF16_PAIR).of : PEAK_F32, 1 };
@@ -81,6 +83,12 @@ static inline void count_products(struct work *w, struct products p, double flop
     w->ops[p.of] += p.n * flops;
 }
 
+static inline double counted_rows(enum op_rows rows, const struct shape *s)
+{
+    if (rows == ROWS_DISTANCES) return 2 * s->rows - 1;
+    return rows == ROWS_OUT ? s->out : s->rows * (rows == ROWS_TWICE ? 2 : rows == ROWS_THRICE ? 3 : 1);
+}
+
 /* The work of ops [first, last). */
 static inline struct work work_of(const steno_model *m, const struct plan *p, int first, int last, const struct shape *s)
 {
@@ -88,7 +96,7 @@ static inline struct work work_of(const steno_model *m, const struct plan *p, in
     for (int i = first; i < last; i++) {
         const struct op *op = &p->op[i];
         const struct bind *c = &p->bind[op->bind];
-        const double rows = op->rows == ROWS_TWICE ? 2 * s->rows : op->rows == ROWS_OUT ? s->out : s->rows;
+        const double rows = counted_rows((enum op_rows)op->rows, s);
         if (op->kind == OP_LINEAR && op->flags & OPF_APPROX) continue; /* almost none of it is computed */
         if (op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX) {
             count_products(&w, products_of(m->kern.level, (enum packed_type)c->type), 2.0 * c->n * c->k * rows);
@@ -100,6 +108,8 @@ static inline struct work work_of(const steno_model *m, const struct plan *p, in
             const double held = own ? s->rows : causal ? s->sequences * s->keys : s->windows * s->audio;
             count_products(&w, attn_of(m->kern.level, t), 4 * seen * width * rows);
             w.bytes += held / KV_BLOCK * c->heads * (double)kv_block_sz(t, c->d_head);
+        } else if (op->kind == OP_ATTN_REL) { /* products with keys, with distances, and with values */
+            count_products(&w, (struct products){ PEAK_F32, 1 }, 6 * s->rows * c->heads * c->d_head * rows);
         }
     }
     return w;

@@ -1,0 +1,169 @@
+/* steno: shares of the machine's own peaks. SPDX-License-Identifier: MIT
+ *
+ *   bench_shares [--tsv FILE] [--shape NAME] [--type TYPE] [--compute WORD] [--cpu LEVEL] [--runs N] [--threads N]
+ *
+ * Encoders of several shapes, and decoder steps of one row, five beams and eight windows, with random weights. Each is compared with the
+ * lower bound of its operations and bytes (roof.h). The peaks are measured in the same run, at the beginning and before each model.
+ * --shape, --type and --compute choose some of the models. Rows of FILE (report.h) end in the level, because each level has its own
+ * goals:
+ *
+ *   encode_SHAPE_COMPUTE            percent of the bound, and time_encode_SHAPE_COMPUTE in ms
+ *   step_SHAPE_TYPE_COMPUTE_xROWS   the same of a step
+ *   batch_SHAPE_TYPE_COMPUTE        tokens of eight windows together, for each token of one window */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "stages.h"
+
+enum { CLIP_S = 30, SETTLE = 1 };
+
+/* Encoders do not depend on how their weights are stored; decoders do. */
+static const struct job { const char *shape, *type, *compute; } jobs[] = {
+    { "base", "f16", "auto" }, { "base", "f16", "bf16" }, { "base", "f16", "int8" },
+    { "small", "f16", "auto" }, { "small", "f16", "bf16" }, { "small", "f16", "int8" },
+    { "sensevoice", "f16", "auto" }, { "sensevoice", "f16", "bf16" }, { "sensevoice", "f16", "int8" },
+    { "parakeet-tdt-0.6b-v3", "f16", "auto" }, { "parakeet-tdt-0.6b-v3", "f16", "bf16" }, { "parakeet-tdt-0.6b-v3", "f16", "int8" },
+    { "base", "q8_0", "auto" }, { "base", "q5_0", "auto" }, { "base", "q5_k", "auto" }, { "base", "q4_k", "auto" },
+    { "base", "q4_0", "auto" },
+};
+
+struct bench {
+    struct opts o;
+    struct report out;
+    struct roofs roofs;
+    steno_team *team; /* NULL for one thread */
+    char *pool;       /* [POOL] memory to read */
+};
+
+/* The best of all measurements counts, because other programs of the machine only slow them down. */
+static void measure_peaks(struct bench *b, int level)
+{
+    struct timed t = { 1, 1, 0 };
+    for (int of = 0; of < ROOFS; of++) {
+        const double rate = roof_measure(&t, b->team, level, of) / t.best;
+        if (rate > b->roofs.gops[of]) b->roofs.gops[of] = rate;
+    }
+    const double bytes = round_read(&t, b->team, level, b->pool, POOL, 8 << 20, 1);
+    if (bytes / t.best > b->roofs.read) b->roofs.read = bytes / t.best;
+}
+
+/* n: argument of the phase. */
+static struct timed measure(const struct bench *b, steno_session *s, const char *phase, int n)
+{
+    double ns[RUNS_MAX];
+    for (int i = -SETTLE; i < b->o.runs; i++) {
+        const int64_t us = steno_bench_phase(s, phase, n);
+        if (us < 0) fail(phase, steno_last_error(s));
+        if (i >= 0) ns[i] = (double)us * 1e3;
+    }
+    return timed_of(ns, b->o.runs);
+}
+
+/* per: runs that the time is of. */
+static void print_share(const struct bench *b, const char *name, const struct work *w, struct timed t, double per)
+{
+    const struct bound limit = bound_of(w, &b->roofs);
+    t.best /= per;
+    t.median /= per;
+    printf("  %-44s %9.3f ms, bound %9.3f ms (%s): %5.1f %%\n", name, t.best * 1e-6, limit.ns * 1e-6, limit.by, 100 * limit.ns / t.best);
+    report_rate(&b->out, "%", t, 100 * limit.ns, "%s", name);
+    report_row(&b->out, "ms", t, 1e-6, "time_%s", name);
+}
+
+static void measure_windows(const struct bench *b, const struct job *j, steno_model *m)
+{
+    static const struct { const char *phase; enum stage stage; int rows; } step[] = {
+        { "decode", STAGE_STEP, 1 }, { "beam5", STAGE_BEAMS, BEAMS }, { "batch", STAGE_WINDOWS, WINDOWS },
+    };
+    enum { STEPS = sizeof step / sizeof *step };
+    struct work work[STAGES];
+    struct timed t[STEPS];
+    char name[96];
+    steno_batch *batch;
+    steno_session *s = open_lanes(&batch, m, b->team);
+    work_of_stages(work, m);
+    const struct timed encode = measure(b, s, "encode", 1);
+    snprintf(name, sizeof name, "encode_%s_%s", j->shape, j->compute);
+    if (!strcmp(j->type, "f16")) print_share(b, name, &work[STAGE_ENCODE], encode, 1);
+    for (int i = 0; i < STEPS; i++) {
+        t[i] = measure(b, s, step[i].phase, TOKENS);
+        snprintf(name, sizeof name, "step_%s_%s_%s_x%d", j->shape, j->type, j->compute, step[i].rows);
+        print_share(b, name, &work[step[i].stage], t[i], TOKENS);
+    }
+    const struct timed gain = { WINDOWS * t[0].best / t[STEPS - 1].best, WINDOWS * t[0].median / t[STEPS - 1].median, b->o.runs };
+    printf("  eight windows: %.2f times the tokens of one\n", gain.best);
+    report_row(&b->out, "times", gain, 1, "batch_%s_%s_%s", j->shape, j->type, j->compute);
+    steno_session_close(s);
+    steno_batch_close(batch);
+}
+
+static void measure_clips(const struct bench *b, const struct job *j, steno_model *m)
+{
+    steno_session_params p;
+    steno_session *s;
+    steno_error e;
+    char name[96];
+    steno_session_params_init(&p);
+    if (steno_session_open(&s, m, b->team, &p, &e)) fail("session", e.text);
+    const struct timed t = measure(b, s, "encode", CLIP_S);
+    const struct work w = work_of_encoder(m, inside_n_rows(s));
+    snprintf(name, sizeof name, "encode_%s_%s", j->shape, j->compute);
+    print_share(b, name, &w, t, 1);
+    steno_session_close(s);
+}
+
+static void measure_model(struct bench *b, const struct job *j)
+{
+    const struct opts o = { .shape = j->shape, .type = j->type, .compute = j->compute, .cpu = b->o.cpu };
+    steno_model *m = open_model(&o, 0);
+    steno_model_info info = { .size = sizeof info };
+    steno_model_info_get(m, &info);
+    const int level = inside_kern(m)->level;
+    measure_peaks(b, level);
+    printf("%s %s, compute %s, level %s: peaks", j->shape, j->type, info.compute, info.cpu_level);
+    for (int of = 0; of < ROOFS; of++)
+        if (b->roofs.gops[of] > 0) printf(" %s %.0f", roof_name(of), b->roofs.gops[of]);
+    printf(" GOP/s, read %.1f GB/s\n", b->roofs.read);
+    if (steno_serves(m, STENO_CALL_TRANSCRIBE, "condition_on_previous_text")) measure_windows(b, j, m);
+    else measure_clips(b, j, m);
+    fflush(stdout);
+    steno_model_close(m);
+}
+
+static int is_chosen(const char *asked, const char *name)
+{
+    return !asked || !strcmp(asked, name);
+}
+
+int main(int argc, char **argv)
+{
+    enum { JOBS = sizeof jobs / sizeof *jobs };
+    static struct bench b;
+    char machine[64];
+    int n = 0;
+    if (read_options(&b.o, argc, argv)) {
+        fprintf(stderr, "usage: bench_shares [--tsv FILE] [--shape NAME] [--type TYPE] [--compute WORD] [--cpu LEVEL] [--runs 1..%d] "
+                        "[--threads 1..%d]\n", RUNS_MAX, ROUND_THREADS_MAX);
+        return 2;
+    }
+    const int level = b.o.cpu ? cpu_level_from_name(b.o.cpu) : cpu_level_best();
+    if (level < 0 || !cpu_level_usable(level)) fail(b.o.cpu, "this processor has no such level");
+    if (report_open(&b.out, b.o.tsv, "shares")) return 6;
+    snprintf(b.out.suffix, sizeof b.out.suffix, "@%s", cpu_level_name(level));
+    cpu_model_name(machine, sizeof machine);
+    report_head(&b.out, machine, cpu_level_name(level), b.o.threads);
+    b.team = round_team(b.o.threads);
+    b.pool = round_memory(POOL);
+    memset(b.pool, 1, POOL);
+    measure_peaks(&b, level);
+    for (int i = 0; i < JOBS; i++) {
+        const struct job *j = &jobs[i];
+        if (!is_chosen(b.o.shape, j->shape) || !is_chosen(b.o.type, j->type) || !is_chosen(b.o.compute, j->compute)) continue;
+        measure_model(&b, j);
+        n++;
+    }
+    free(b.pool);
+    team_close(b.team);
+    if (!n) fail("--shape, --type, --compute", "no such model is measured here; the head of bench/shares.c names them");
+    return report_close(&b.out) ? 6 : 0;
+}
