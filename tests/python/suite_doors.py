@@ -13,19 +13,20 @@ import steno.faster_whisper.utils
 import steno.whisper.tokenizer
 
 for theirs, ours, parts in (("faster_whisper", "steno.faster_whisper", ("audio", "tokenizer", "transcribe", "utils", "vad")),
-                            ("whisper", "steno.whisper", ("audio", "tokenizer", "utils"))):
+                            ("whisper", "steno.whisper", ("audio", "normalizers", "normalizers.english", "timing", "tokenizer", "utils"))):
     sys.modules[theirs] = importlib.import_module(ours)
     for part in parts:
         sys.modules[f"{theirs}.{part}"] = importlib.import_module(f"{ours}.{part}")
 
 try:
     import torch # noqa: F401
-except ImportError: # the suite asks it for a device only
+except ImportError: # the suite asks it for a device, and for random values
     stand_in = types.ModuleType("torch")
+    stand_in.randn = lambda *shape: importlib.import_module("numpy").random.standard_normal(shape)
     stand_in.cuda = types.SimpleNamespace(is_available=lambda: False)
     sys.modules["torch"] = stand_in
 
-files = dict(item.split("=", 1) for item in os.environ["STENO_SUITE_MODELS"].split(";"))
+files = dict(item.split("=", 1) for item in os.environ.get("STENO_SUITE_MODELS", "").split(";") if item)
 find = steno._names.find_model
 
 

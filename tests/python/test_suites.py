@@ -22,14 +22,15 @@ OTHERS = {
 }
 
 
-def outcomes(variable, *files):
+def outcomes(variable, *files, needs=("STENO_SUITE_MODELS",), options=()):
     """{test: outcome} of a suite."""
-    folder = os.environ.get(variable)
-    if not folder or not os.environ.get("STENO_SUITE_MODELS"):
-        raise unittest.SkipTest(f"{variable} or STENO_SUITE_MODELS is not set")
+    for need in (variable, *needs):
+        if not os.environ.get(need):
+            raise unittest.SkipTest(f"{need} is not set")
+    folder = os.environ[variable]
     tests = os.path.join(folder, "tests")
     done = subprocess.run([sys.executable, "-B", "-m", "pytest", "-p", "suite_doors", "-p", "no:cacheprovider", "-q", "-rA", "--tb=line",
-                           *(os.path.join(tests, f) for f in files)], cwd=folder, stdout=subprocess.PIPE, text=True,
+                           *options, *(os.path.join(tests, f) for f in files)], cwd=folder, stdout=subprocess.PIPE, text=True,
                           env={**os.environ, "PYTHONPATH": os.environ["PYTHONPATH"] + os.pathsep + HERE})
     rows = re.findall(r"^(PASSED|FAILED|ERROR) (?:\S*/)?(test_\w+\.py::[^\s\[]+)(\[[^\]]*\])?", done.stdout, re.M)
     found = {name + part: outcome for outcome, name, part in rows}
@@ -49,6 +50,12 @@ class Suites(unittest.TestCase):
     def test_openai_whispers_suite_passes(self):
         found = outcomes("STENO_SUITE_WHISPER", "test_transcribe.py", "test_tokenizer.py")
         self.assertEqual([t for t, outcome in found.items() if outcome != "PASSED"], [])
+
+    def test_openai_whispers_suite_of_normalizers_and_timing_passes(self):
+        r.need("scipy")
+        found = outcomes("STENO_SUITE_WHISPER", "test_normalizer.py", "test_timing.py", needs=(), options=("-m", "not requires_cuda"))
+        self.assertEqual([t for t, outcome in found.items() if outcome != "PASSED"], [])
+        self.assertEqual(len(found), 12)
 
 
 if __name__ == "__main__":
