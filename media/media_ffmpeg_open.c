@@ -156,9 +156,10 @@ int ffmpeg_errno_is_memory(void)
     return is;
 }
 
+/* FFmpeg also returns ENOMEM for sizes in a file that it does not try to allocate. Then errno is unchanged. */
 int ffmpeg_is_starved(const struct ffmpeg *f, int av_status)
 {
-    return av_status == AVERROR(ENOMEM) || (errno == ENOMEM && (av_status < 0 || f->errno_is_memory));
+    return errno == ENOMEM && (av_status < 0 || f->errno_is_memory);
 }
 
 int ffmpeg_reason(struct ffmpeg *f, steno_error *e, int status, const char *what, int av_status)
@@ -169,7 +170,8 @@ int ffmpeg_reason(struct ffmpeg *f, steno_error *e, int status, const char *what
     if (f->io_errno && media_live_error(f->in->live, e)) return STENO_EIO;
     if (f->io_errno) return media_fail(e, STENO_EIO, "%s: read error: %s", f->in->name, strerror(f->io_errno));
     if (starved) return media_fail(e, STENO_ENOMEM, "%s: out of memory while decoding", f->in->name);
-    f->av.av_strerror(av_status, text, sizeof text);
+    if (av_status == AVERROR(ENOMEM)) snprintf(text, sizeof text, "it states a size that is too large");
+    else f->av.av_strerror(av_status, text, sizeof text);
     return media_fail(e, status, "%s: %s: %s", f->in->name, what, text);
 }
 

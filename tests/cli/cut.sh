@@ -47,5 +47,13 @@ if have_ffmpeg "other containers"; then
     t 1 "a cut AAC file has a damaged packet" --strict -f json cut.aac
     out_has '"flags": ["damaged"]'
     err_has "1 damaged packet"
+    for table in stts stsz stsc stco; do # a table of 2,147,483,647 entries
+        cp "$SRC/tests/data/audio/late.mp4" sizes.mp4
+        at=$(grep -abo $table sizes.mp4 | head -1 | cut -d : -f 1)
+        [ $table = stsz ] && at=$((at + 4)) # a common size comes before the count
+        printf '\177\377\377\377' | dd of=sizes.mp4 bs=1 seek=$((at + 8)) conv=notrunc status=none
+        t 4 "a film with too many entries in $table is damaged" sizes.mp4
+        err_has "sizes.mp4: is damaged"
+    done
 fi
 finish
