@@ -151,7 +151,7 @@ static float const block_eps = 1e-12f;
 static void build_linear(struct build *b, const char *name, const struct linear_part *part, uint64_t k, uint16_t out, uint16_t in,
                          enum act act)
 {
-    const struct linear_binds l = bind_linear(b, &(struct linear_desc){ part, 1, k, LINEAR_OTHER, NO_BIND, 0, 0 });
+    const struct linear_binds l = bind_linear(b, &(struct linear_desc){ part, 1, k, LINEAR_OTHER, NO_BIND, NULL, 0, 0 });
     emit_linear(b, &(struct linear_use){ .label = name, .out = out, .in = in, .aux = NO_SLOT, .act = act, .kv_slot = NO_SLOT,
                                          .state = NO_STATE }, &l);
 }

@@ -331,7 +331,7 @@ struct linear_binds bind_linear_values(struct build *b, const struct linear_desc
     }
     const float *bias = bias_of(b, l);
     const float *norm = !b->status && l->norm != NO_BIND ? bind_at(b, l->norm)->norm_weight : NULL;
-    const struct linear_input in = precision_input(b, l->role, &m, norm);
+    const struct linear_input in = precision_input(b, l->role, &m, norm ? norm : l->deviations);
     for (int t = KV_TYPES; t < KV_ALL; t++) binds.attends[t - KV_TYPES] = precision_attends_in(b, l->role, &in, (enum kv_type)t);
     if (!b->status && matrices_rows(&m) > UINT32_MAX)
         b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: tensor %s has too many rows", b->p.weights->name, m.tensor[0]->name);
@@ -346,7 +346,25 @@ struct linear_binds bind_linear(struct build *b, const struct linear_desc *l)
 
 uint16_t bind_matrix(struct build *b, const struct linear_part *part, uint64_t k, enum linear_role role, uint16_t norm)
 {
-    return bind_linear(b, &(struct linear_desc){ part, 1, k, role, norm, 0, 0 }).bind[0];
+    return bind_linear(b, &(struct linear_desc){ part, 1, k, role, norm, NULL, 0, 0 }).bind[0];
+}
+
+const float *bind_deviations(struct build *b, enum linear_role role, const char *name, uint16_t matrix, uint16_t norm)
+{
+    char weight[NAME_MAX_LEN];
+    snprintf(weight, sizeof weight, "%s.weight", name);
+    if (b->status) return NULL;
+    const struct bind *m = bind_at(b, matrix);
+    const struct tensor *t = bind_tensor(b, weight, m->n, m->k, 0);
+    return t ? precision_of_outputs(b, role, t, m->n, m->k, bind_at(b, norm), m->bias) : NULL;
+}
+
+const float *bind_deviations_of_norm(struct build *b, enum linear_role role, const char *name, uint64_t n)
+{
+    char weight[NAME_MAX_LEN], bias[NAME_MAX_LEN];
+    snprintf(weight, sizeof weight, "%s.weight", name);
+    snprintf(bias, sizeof bias, "%s.bias", name);
+    return precision_of_norm(b, role, bind_vector(b, weight, n), bind_vector(b, bias, n), n);
 }
 
 enum kv_type linear_kv_type(const struct build *b, const struct linear_binds *l)

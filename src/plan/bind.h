@@ -88,8 +88,14 @@ struct linear_desc {
     uint64_t k;
     enum linear_role role;
     uint16_t norm;                  /* binding of the norm that computes the input, NO_BIND: another source */
+    const float *deviations;        /* [k] estimates of the input's standard deviations, if no norm computes it; NULL: not analysed */
     uint32_t out_head, in_head;     /* d_head of the outputs' (inputs') heads, which are padded to head_room; 0: no heads */
 };
+
+/* Estimates of the standard deviations of inputs behind an activation, for linear_desc; NULL: a matrix of `role` needs none. Of what the
+ * bound matrix `name` computes after a norm, and of what the norm `name` computes. */
+const float *bind_deviations(struct build *b, enum linear_role role, const char *name, uint16_t matrix, uint16_t norm);
+const float *bind_deviations_of_norm(struct build *b, enum linear_role role, const char *name, uint64_t n);
 
 /* A bound linear: one op, or one per run of parts with the same stored type. */
 struct linear_binds {

@@ -85,13 +85,13 @@ static uint16_t emit_norm(struct build *b, const struct conformer *c, const char
 }
 
 /* out = act(NAME(in)) + aux */
-struct layer_matrix { const char *name; uint32_t n, k; enum linear_role role; uint16_t norm; enum act act; };
+struct layer_matrix { const char *name; uint32_t n, k; enum linear_role role; uint16_t norm; enum act act; const float *deviations; };
 static struct op *emit_matrix(struct build *b, const struct conformer *c, const struct layer_matrix *m, uint16_t out, uint16_t in,
                               uint16_t aux)
 {
     const struct layer_part w = part_of(m->name, "weight"), v = part_of(m->name, "bias");
     const struct linear_part part = { w.s, c->has_biases ? v.s : NULL, m->n };
-    const uint16_t id = bind_matrix(b, &part, m->k, m->role, m->norm);
+    const uint16_t id = bind_linear(b, &(struct linear_desc){ &part, 1, m->k, m->role, m->norm, m->deviations, 0, 0 }).bind[0];
     struct op *op = emit(b, OP_LINEAR, m->name, out, in, id);
     if (!op) return NULL;
     bind_at(b, id)->act = (uint8_t)m->act;
@@ -104,9 +104,11 @@ static void build_ffn(struct build *b, const struct conformer *c, const char *no
 {
     const struct layer_part up = part_of(name, "linear1"), down = part_of(name, "linear2"), add = part_of(name, "add");
     const uint16_t y = build_slot(b, c->d), wide = build_slot(b, c->d_ff), norm = emit_norm(b, c, norm_name, y, x);
-    emit_matrix(b, c, &(struct layer_matrix){ up.s, c->d_ff, c->d, LINEAR_UP, norm, ACT_SILU }, wide, y, NO_SLOT);
+    const struct layer_matrix first = { up.s, c->d_ff, c->d, LINEAR_UP, norm, ACT_SILU, NULL };
+    const struct op *wider = emit_matrix(b, c, &first, wide, y, NO_SLOT);
+    const float *deviations = wider ? bind_deviations(b, LINEAR_DOWN, up.s, wider->bind, norm) : NULL;
     const uint16_t made = build_slot(b, c->d);
-    emit_matrix(b, c, &(struct layer_matrix){ down.s, c->d, c->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE }, made, wide, NO_SLOT);
+    emit_matrix(b, c, &(struct layer_matrix){ down.s, c->d, c->d_ff, LINEAR_DOWN, NO_BIND, ACT_NONE, deviations }, made, wide, NO_SLOT);
     struct op *op = emit(b, OP_ADD, add.s, x, made, bind_scale(b, 0.5f, NULL, c->d));
     if (op) op->aux = x;
 }
@@ -150,12 +152,12 @@ static void build_attn(struct build *b, const struct conformer *c, uint16_t x, u
     const uint16_t y = build_slot(b, c->d), norm = emit_norm(b, c, "norm_self_att", y, x), rows = build_slot(b, 3 * c->d);
     struct linear_part part[3];
     for (int i = 0; i < 3; i++) part[i] = (struct linear_part){ weight[i], c->has_biases ? bias[i] : NULL, c->d };
-    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ part, 3, c->d, LINEAR_QKV, norm, 0, 0 });
+    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ part, 3, c->d, LINEAR_QKV, norm, NULL, 0, 0 });
     emit_linear(b, &(struct linear_use){ .label = "self_attn.qkv", .out = rows, .in = y, .aux = NO_SLOT, .kv_slot = NO_SLOT,
                                          .state = NO_STATE }, &qkv);
     const uint16_t out = build_slot(b, c->d);
     build_heads(b, c, out, rows, distances, layer);
-    emit_matrix(b, c, &(struct layer_matrix){ "self_attn.linear_out", c->d, c->d, LINEAR_OUT, NO_BIND, ACT_NONE }, x, out, x);
+    emit_matrix(b, c, &(struct layer_matrix){ "self_attn.linear_out", c->d, c->d, LINEAR_OUT, NO_BIND, ACT_NONE, NULL }, x, out, x);
 }
 
 static void build_filter(struct build *b, const struct conformer *c, uint16_t out, uint16_t in, uint16_t layer)
@@ -178,12 +180,13 @@ static void build_filter(struct build *b, const struct conformer *c, uint16_t ou
 static void build_conv(struct build *b, const struct conformer *c, uint16_t x, uint16_t layer)
 {
     const uint16_t y = build_slot(b, c->d), norm = emit_norm(b, c, "norm_conv", y, x), wide = build_slot(b, 2 * c->d);
-    emit_matrix(b, c, &(struct layer_matrix){ "conv.pointwise_conv1", 2 * c->d, c->d, LINEAR_UP, norm, ACT_NONE }, wide, y, NO_SLOT);
+    emit_matrix(b, c, &(struct layer_matrix){ "conv.pointwise_conv1", 2 * c->d, c->d, LINEAR_UP, norm, ACT_NONE, NULL }, wide, y, NO_SLOT);
     const uint16_t glu = bind_scale(b, 1, NULL, c->d), out = build_slot(b, c->d);
     if (!b->status) bind_at(b, glu)->act = ACT_SIGMOID, bind_at(b, glu)->gate_last = 1;
     emit(b, OP_GLU, "conv.glu", wide, wide, glu);
     build_filter(b, c, out, wide, layer);
-    emit_matrix(b, c, &(struct layer_matrix){ "conv.pointwise_conv2", c->d, c->d, LINEAR_DOWN, NO_BIND, ACT_NONE }, x, out, x);
+    const float *deviations = bind_deviations_of_norm(b, LINEAR_DOWN, "conv.batch_norm", c->d);
+    emit_matrix(b, c, &(struct layer_matrix){ "conv.pointwise_conv2", c->d, c->d, LINEAR_DOWN, NO_BIND, ACT_NONE, deviations }, x, out, x);
 }
 
 /* The rows of all distances, for layers that see whole clips. */

@@ -34,7 +34,7 @@ static struct linear_binds state_weights(struct build *b, const struct lstm_laye
 {
     const struct lstm_name forth = name_of(l, "weight_hh", 0), back = name_of(l, "weight_hh", 1);
     const struct linear_part part[] = { { forth.s, NULL, 4 * l->n }, { back.s, NULL, 4 * l->n } };
-    return bind_linear(b, &(struct linear_desc){ part, ways, l->n, LINEAR_OTHER, NO_BIND, 0, 0 });
+    return bind_linear(b, &(struct linear_desc){ part, ways, l->n, LINEAR_OTHER, NO_BIND, NULL, 0, 0 });
 }
 
 static uint16_t input_weights(struct build *b, const struct lstm_layer *l, int back, const float *bias)

@@ -13,7 +13,8 @@
  * their stored bits, or use int16 if the rest uses int8, and the softmax's products are f32. Values alone may use the same bits as other
  * matrices after a norm, if the model allows it.
  *
- * Matrices without a norm before them are not analysed: attention outputs are averages, and GELU of such values has no outliers.
+ * Attention outputs are averages, and GELU of such values has no outliers: matrices behind them are not analysed. A FastConformer's
+ * matrices behind SiLU are, from the rows of the matrix or the norm before it: its activations may have outliers there.
  *
  * When few rows meet a matrix, its bytes are the cost. It is packed by blocks of int8. It keeps its stored type if that is smaller, or if
  * the norm before it makes outliers. */
@@ -21,7 +22,7 @@
 #include <math.h>
 #include "plan/build.h"
 
-enum { SAMPLE = 32 /* outputs examined, spread over the matrix */ };
+enum { SAMPLE = 32 /* outputs examined, spread over the matrix */, COLUMNS = 256 /* columns examined, if all outputs are */ };
 
 static double const outlier = 3.0;   /* a row's largest value, in standard deviations of its channel */
 static double const i8_error = 0.02; /* limit of the error that rounding x adds to an output, relative to it */
@@ -75,6 +76,55 @@ static int has_outliers(const struct energy *y, const float *norm, uint64_t k, e
         error += step * step / 12 * (double)n / (double)k;
     }
     return error * y->plain > max * max * y->out;
+}
+
+static int uses_integers(const struct build *b, enum linear_role role)
+{
+    const enum packed_type t = b->p.precision.by_role[role];
+    return t && t != PK_BF16_PAIR && !b->p.store->dry && !b->status;
+}
+
+static float *deviations_take(struct build *b, uint64_t n)
+{
+    float *y = arena_array(&b->scratch_arena, (size_t)n, sizeof *y);
+    if (!y) b->status = err_nomem(b->e, (size_t)n * sizeof *y, "standard deviations");
+    return y;
+}
+
+static float with_mean(double variance, double mean)
+{
+    return (float)sqrt(variance + (mean > 0 ? mean * mean : 0));
+}
+
+const float *precision_of_norm(struct build *b, enum linear_role role, const float *weight, const float *bias, uint64_t n)
+{
+    float *y = uses_integers(b, role) && weight && bias ? deviations_take(b, n) : NULL;
+    for (uint64_t i = 0; y && i < n; i++) y[i] = with_mean((double)weight[i] * (double)weight[i], (double)bias[i]);
+    return y;
+}
+
+const float *precision_of_outputs(struct build *b, enum linear_role role, const struct tensor *t, uint64_t n, uint64_t k,
+                                  const struct bind *norm, const float *bias)
+{
+    if (!uses_integers(b, role)) return NULL;
+    const size_t sz = dtype_row_sz(t->type, (size_t)k);
+    void *stored = arena_alloc(&b->scratch_arena, sz);
+    float *y = deviations_take(b, n), *row = arena_array(&b->scratch_arena, (size_t)k, sizeof *row);
+    if (!b->status && (!stored || !row)) b->status = err_nomem(b->e, sz, "a row of weights");
+    const uint64_t step = k > COLUMNS ? k / COLUMNS : 1;
+    for (uint64_t r = 0; r < n && !b->status; r++) {
+        double variance = 0, mean = 0;
+        b->status = tensor_read_rows(t, r, 1, stored, b->e);
+        if (b->status) break;
+        dtype_widen_row(row, t->type, stored, (size_t)k);
+        for (uint64_t i = r % step; i < k; i += step) {
+            const double w = (double)row[i] * (double)norm->norm_weight[i];
+            variance += w * w;
+            mean += norm->bias ? (double)row[i] * (double)norm->bias[i] : 0;
+        }
+        y[r] = with_mean(variance * (double)step, mean * (double)step + (bias ? (double)bias[r] : 0));
+    }
+    return b->status ? NULL : y;
 }
 
 /* For a matrix that holds queries, keys and values, the mean of all is used for each. */

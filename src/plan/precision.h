@@ -29,12 +29,14 @@ struct precision {
     int int16_attn;  /* 1: attention may use int16 if queries, keys and values do */
 };
 
+struct bind;
 struct build;
 struct matrices;
+struct tensor;
 
 /* Known properties of the rows that a linear reads. */
 struct linear_input {
-    const float *norm; /* [k] weights of the norm before it; NULL: another source, not analysed */
+    const float *norm; /* [k] weights of the norm before it, or standard deviations; NULL: another source, not analysed */
     double score;      /* LINEAR_QKV after a norm: the variance of the resulting scores; else 0 */
 };
 
@@ -44,6 +46,13 @@ struct linear_input precision_input(struct build *b, enum linear_role role, cons
 /* The packed type for part `at` of m, and for parts of the same stored type. It is the role's type, or one with more bits if the weights
  * need it; 0: as stored. */
 enum packed_type precision_of(struct build *b, enum linear_role role, const struct matrices *m, int at, const struct linear_input *in);
+
+/* Estimates of the standard deviations of what matrix t [n, k] computes after a norm, with positive means, as an activation passes
+ * them; [n], until build_end. bias: [n] or NULL. NULL: `role`, that of the next matrix, uses no integers, or the store is dry. */
+const float *precision_of_outputs(struct build *b, enum linear_role role, const struct tensor *t, uint64_t n, uint64_t k,
+                                  const struct bind *norm, const float *bias);
+/* The same of a norm's outputs. */
+const float *precision_of_norm(struct build *b, enum linear_role role, const float *weight, const float *bias, uint64_t n);
 
 /* The packed type for values that are stored after queries and keys in one matrix m, when queries and keys become qkv. Returns qkv for the
  * same type. */

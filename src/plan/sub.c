@@ -52,7 +52,7 @@ static void emit_matrix(struct build *b, const struct matrix *m, uint16_t out, u
 {
     const struct part_name w = part_of(m->name, "weight"), v = part_of(m->name, "bias");
     const struct linear_part part = { w.s, v.s, m->n };
-    const struct linear_binds l = bind_linear(b, &(struct linear_desc){ &part, 1, m->k, m->role, m->norm, m->out_head, m->in_head });
+    const struct linear_binds l = bind_linear(b, &(struct linear_desc){ &part, 1, m->k, m->role, m->norm, NULL, m->out_head, m->in_head });
     emit_linear(b, &(struct linear_use){ .label = m->name, .out = out, .in = in, .aux = aux, .act = m->act, .kv_slot = NO_SLOT,
                                          .state = NO_STATE }, &l);
 }
@@ -142,7 +142,7 @@ static void emit_attn(struct build *b, const struct sub_dims *d, const struct su
     const struct part_name vb = part_in(s->name, a->v, "bias"), out = part_of(s->name, a->out);
     const struct linear_part part[] = { { qw.s, qb.s, q_width(d) }, { kw.s, a->has_key_bias ? kb.s : NULL, kv_width(d) },
                                         { vw.s, vb.s, kv_width(d) } };
-    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ part, 3, d->d, LINEAR_QKV, normed.norm, d->d_head, 0 });
+    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ part, 3, d->d, LINEAR_QKV, normed.norm, NULL, d->d_head, 0 });
     const uint16_t kv = causal ? NO_SLOT : build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_of_run(b, d, s, &qkv));
     const uint16_t attended = emit_attend(b, d, s->name, emit_qkv(b, d, s->name, normed.slot, &qkv, kv, layer), kv, layer);
     emit_matrix(b, &(struct matrix){ out.s, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE, 0, d->d_head }, x, attended, x);
@@ -186,7 +186,7 @@ void sub_attn_post(struct build *b, const struct sub_dims *d, const struct sub *
     static const char *const part[] = { "query", "key", "value" };
     struct qkv_parts q;
     qkv_of(&q, d, s->name, part, 1);
-    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ q.part, 3, d->d, LINEAR_QKV, NO_BIND, d->d_head, 0 });
+    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ q.part, 3, d->d, LINEAR_QKV, NO_BIND, NULL, d->d_head, 0 });
     const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_of_run(b, d, s, &qkv));
     const uint16_t attended = emit_attend(b, d, s->name, emit_qkv(b, d, s->name, x, &qkv, kv, layer), kv, layer);
     emit_post(b, d, s, &(struct matrix){ s->name2, d->d, q_width(d), LINEAR_OUT, NO_BIND, ACT_NONE, 0, d->d_head }, x, attended);
@@ -201,8 +201,8 @@ static void emit_sanm(struct build *b, const struct sub_dims *d, const struct su
     const struct part_name f = part_of(s->name, "fsmn_block"), fw = part_in(s->name, "fsmn_block", "weight");
     const struct part_name o = part_of(s->name, "linear_out");
     const struct linear_part part = { qw.s, qb.s, q_width(d) + 2 * kv_width(d) };
-    const struct linear_binds qkv = bind_linear_values(b, &(struct linear_desc){ &part, 1, d_in, LINEAR_QKV, normed.norm, d->d_head, 0 },
-                                                       kv_width(d));
+    const struct linear_desc desc = { &part, 1, d_in, LINEAR_QKV, normed.norm, NULL, d->d_head, 0 };
+    const struct linear_binds qkv = bind_linear_values(b, &desc, kv_width(d));
     const uint16_t kv = build_slot_kv(b, d->n_kv_heads, d->d_head, kv_type_of_run(b, d, s, &qkv));
     const int packed = is_packed(b, kv);
     const uint16_t memory = build_slot(b, kv_width(d)), rows = emit_qkv(b, d, s->name, normed.slot, &qkv, kv, layer);
@@ -323,7 +323,7 @@ void sub_attn_rope(struct build *b, const struct sub_dims *d, const struct sub *
     struct qkv_parts q;
     qkv_of(&q, d, s->name, part, d->has_qkv_bias);
     const uint16_t attended = build_slot(b, q_width(d)), rows = build_slot(b, q_width(d) + 2 * kv_width(d));
-    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ q.part, 3, d->d, LINEAR_QKV, normed.norm, 0, 0 });
+    const struct linear_binds qkv = bind_linear(b, &(struct linear_desc){ q.part, 3, d->d, LINEAR_QKV, normed.norm, NULL, 0, 0 });
     const struct part_name label = part_of(s->name, "qkv"), turn = part_of(s->name, "rope");
     const struct linear_use use = use_of(d, label.s, rows, normed.slot);
     emit_linear(b, &use, &qkv);
@@ -348,7 +348,7 @@ void sub_ffn_glu(struct build *b, const struct sub_dims *d, const struct sub *s,
     const struct part_name gate = part_in(s->name, "gate_proj", "weight"), up = part_in(s->name, "up_proj", "weight");
     const struct linear_part part[] = { { gate.s, NULL, d->d_ff }, { up.s, NULL, d->d_ff } };
     const uint16_t both = build_slot(b, 2 * d->d_ff), glu = bind_scale(b, 1, NULL, d->d_ff);
-    const struct linear_binds made = bind_linear(b, &(struct linear_desc){ part, 2, d->d, LINEAR_UP, normed.norm, 0, 0 });
+    const struct linear_binds made = bind_linear(b, &(struct linear_desc){ part, 2, d->d, LINEAR_UP, normed.norm, NULL, 0, 0 });
     const struct part_name label = part_of(s->name, "gate_up"), name = part_of(s->name, "glu");
     emit_linear(b, &(struct linear_use){ .label = label.s, .out = both, .in = normed.slot, .aux = NO_SLOT, .kv_slot = NO_SLOT,
                                          .state = NO_STATE }, &made);
@@ -392,7 +392,7 @@ static void emit_cross_rows(struct build *b, const struct sub_dims *d, const str
     const struct part_name q = part_of(s->name, "linear_q"), o = part_of(s->name, "linear_out"), kv = part_of(s->name, "linear_k_v");
     const struct part_name w = part_in(s->name, "linear_k_v", "weight"), v = part_in(s->name, "linear_k_v", "bias");
     const struct linear_part part = { w.s, v.s, 2 * kv_width(d) };
-    const struct linear_binds made = bind_linear(b, &(struct linear_desc){ &part, 1, d->d, LINEAR_CROSS_KV, NO_BIND, d->d_head, 0 });
+    const struct linear_binds made = bind_linear(b, &(struct linear_desc){ &part, 1, d->d, LINEAR_CROSS_KV, NO_BIND, NULL, d->d_head, 0 });
     struct linear_use use = use_of(d, kv.s, NO_SLOT, enc);
     use.n_kv = kv_room(d);
     use.kv_slot = build_slot_kv(b, d->n_kv_heads, d->d_head, linear_kv_type(b, &made));
@@ -490,7 +490,7 @@ void sub_cross_kv(struct build *b, const struct sub_dims *d, const char *prefix,
     b->prefix = prefix;
     const struct linear_part part[] = { { "cross_attn.key.weight", NULL, kv_width(d) },
                                         { "cross_attn.value.weight", "cross_attn.value.bias", kv_width(d) } };
-    const struct linear_binds kv = bind_linear(b, &(struct linear_desc){ part, 2, d->d, LINEAR_CROSS_KV, NO_BIND, d->d_head, 0 });
+    const struct linear_binds kv = bind_linear(b, &(struct linear_desc){ part, 2, d->d, LINEAR_CROSS_KV, NO_BIND, NULL, d->d_head, 0 });
     struct linear_use use = use_of(d, "cross_attn.kv", NO_SLOT, enc);
     use.n_kv = kv_room(d);
     use.state = b->plan.cross_state;

@@ -18,7 +18,7 @@ static struct linear_use use_of(uint16_t out, uint16_t in)
 static void fill_together(struct build *b)
 {
     const uint16_t out = fill_io(b, WIDE);
-    const struct linear_binds l = bind_linear(b, &(struct linear_desc){ mixed, MIXED, D, LINEAR_QKV, NO_BIND, 0, 0 });
+    const struct linear_binds l = bind_linear(b, &(struct linear_desc){ mixed, MIXED, D, LINEAR_QKV, NO_BIND, NULL, 0, 0 });
     const struct linear_use use = use_of(out, b->plan.input);
     emit_linear(b, &use, &l);
 }
@@ -28,7 +28,7 @@ static int part_alone;
 static void fill_alone(struct build *b)
 {
     const uint16_t out = fill_io(b, (uint32_t)mixed[part_alone].n);
-    const struct linear_binds l = bind_linear(b, &(struct linear_desc){ &mixed[part_alone], 1, D, LINEAR_OTHER, NO_BIND, 0, 0 });
+    const struct linear_binds l = bind_linear(b, &(struct linear_desc){ &mixed[part_alone], 1, D, LINEAR_OTHER, NO_BIND, NULL, 0, 0 });
     const struct linear_use use = use_of(out, b->plan.input);
     emit_linear(b, &use, &l);
 }
@@ -64,7 +64,7 @@ static void fill_gate_up(struct build *b)
 {
     static struct linear_part const part[] = { { "0.gate.weight", NULL, D_FF }, { "0.up.weight", NULL, D_FF + 5 } };
     const uint16_t out = fill_io(b, 2 * D_FF + 5);
-    const struct linear_binds l = bind_linear(b, &(struct linear_desc){ part, 2, D, LINEAR_UP, NO_BIND, 0, 0 });
+    const struct linear_binds l = bind_linear(b, &(struct linear_desc){ part, 2, D, LINEAR_UP, NO_BIND, NULL, 0, 0 });
     const struct linear_use use = use_of(out, b->plan.input);
     emit_linear(b, &use, &l);
 }
@@ -96,7 +96,7 @@ static void fill_values(struct build *b)
     const uint16_t out = fill_io(b, Q);
     b->p.precision = (struct precision){ .by_role = { [LINEAR_QKV] = PK_I8_QUAD, [LINEAR_VALUES] = PK_I8_QUAD, [LINEAR_OTHER] = whole_as },
                                          .bf16 = PK_BF16_PAIR };
-    const struct linear_desc d = { &part, 1, D, whole_as ? LINEAR_OTHER : LINEAR_QKV, NO_BIND, 0, 0 };
+    const struct linear_desc d = { &part, 1, D, whole_as ? LINEAR_OTHER : LINEAR_QKV, NO_BIND, NULL, 0, 0 };
     const struct linear_binds l = bind_linear_values(b, &d, whole_as ? 0 : VALUES);
     const struct linear_use use = use_of(out, b->plan.input);
     assert_int_equal(l.n, whole_as ? 1 : 2);
@@ -140,7 +140,7 @@ static enum packed_type scores_type(struct build *b)
     const uint16_t of = bind_add(b);
     for (int i = 0; i < D; i++) norm[i] = norm_by;
     *bind_at(b, of) = (struct bind){ .norm_weight = norm, .k = D };
-    const struct linear_binds l = bind_linear_values(b, &(struct linear_desc){ &part, 1, D, LINEAR_QKV, of, 0, 0 }, VALUES);
+    const struct linear_binds l = bind_linear_values(b, &(struct linear_desc){ &part, 1, D, LINEAR_QKV, of, NULL, 0, 0 }, VALUES);
     assert_int_equal(b->status, 0);
     return (enum packed_type)bind_at(b, l.bind[0])->type;
 }
@@ -209,7 +209,7 @@ static void fill_twice(struct build *b)
     const uint16_t out = fill_io(b, Q), norm = bind_norm(b, "0.norm.weight", "0.norm.bias", D, 1e-5f);
     b->p.precision.by_role[LINEAR_UP] = PK_BF16_PAIR;
     for (int i = 0; i < 4; i++) {
-        const struct linear_binds l = bind_linear(b, &(struct linear_desc){ &part, 1, D, role[i], norm, 0, 0 });
+        const struct linear_binds l = bind_linear(b, &(struct linear_desc){ &part, 1, D, role[i], norm, NULL, 0, 0 });
         const struct linear_use use = use_of(out, b->plan.input);
         emit_linear(b, &use, &l);
     }
