@@ -5,9 +5,10 @@
 #include <string.h>
 #include "convert/bin_random.h"
 #include "convert/families.h"
+#include "model/parakeet.h"
 #include "model/whisper_dims.h"
 
-enum { NAMES_SZ = 200 };
+enum { NAMES_SZ = 400 };
 
 /* In the order of the registry, which is that of messages. */
 static const struct family_export exports[] = {
@@ -19,6 +20,9 @@ static const struct family_export exports[] = {
     { &family_silero, .random_file = silero_random_file },
     { &family_ct_transformer, .to_gguf = ct_to_gguf },
     { &family_nano, .to_gguf = nano_to_gguf, .random_file = nano_random_file },
+    { &family_parakeet_ctc, .to_gguf = parakeet_ctc_to_gguf, .has_blocks = 1 },
+    { &family_parakeet_stream, .to_gguf = parakeet_stream_to_gguf, .has_blocks = 1 },
+    { &family_parakeet_transducer, .to_gguf = parakeet_transducer_to_gguf, .has_blocks = 1 },
     { &family_llama, .to_gguf = llama_to_gguf, .has_mixes = 1 },
     { &family_qwen3, .to_gguf = qwen3_to_gguf, .has_mixes = 1 },
     { &family_gemma, .to_gguf = gemma_to_gguf, .has_mixes = 1 },

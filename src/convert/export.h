@@ -32,7 +32,8 @@ struct family_export {
     const struct family *family;
     model_writer *to_gguf;         /* NULL: not supported */
     const struct model_form *forms; /* other forms; the last has no name. May be NULL */
-    int has_mixes;                 /* its GGUF file may have any type_mix, else only the plain ones */
+    int has_mixes;                 /* its GGUF file may have any type_mix of language models, else only the plain ones */
+    int has_blocks;                /* its GGUF file may have any of type_mix_block_names */
     /* Makes a file of a model of its usual size with random weights, for benchmarks, as export_random_file. May be NULL. */
     int (*random_file)(struct random_file *r, struct file *f, struct arena *a, enum dtype type, uint64_t seed, steno_error *e);
 };

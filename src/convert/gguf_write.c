@@ -52,6 +52,11 @@ void gguf_put_u32(struct gguf_writer *g, const char *key, uint32_t v)
     put(put_key(g, key, GGUF_U32), v, 4);
 }
 
+void gguf_put_i32(struct gguf_writer *g, const char *key, int32_t v)
+{
+    put(put_key(g, key, GGUF_I32), (uint32_t)v, 4);
+}
+
 void gguf_put_f32(struct gguf_writer *g, const char *key, float v)
 {
     uint32_t bits;

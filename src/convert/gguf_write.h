@@ -21,6 +21,7 @@ void gguf_end(struct gguf_writer *g);
 
 /* ---- keys. They are not validated: put each at most once. gguf_write_header reports missing memory. */
 void gguf_put_u32(struct gguf_writer *g, const char *key, uint32_t v);
+void gguf_put_i32(struct gguf_writer *g, const char *key, int32_t v);
 void gguf_put_f32(struct gguf_writer *g, const char *key, float v);
 void gguf_put_bool(struct gguf_writer *g, const char *key, int v);
 void gguf_put_text(struct gguf_writer *g, const char *key, const char *v);

@@ -94,16 +94,48 @@ static int write_folder(struct weights *w, const struct lm_arch *arch, const str
     int rc = lm_dims_read(&d, arch, w, e);
     if (rc) return rc;
     const int has_factors = d.scaling.kind == LM_ROPE_LLAMA3;
-    const struct lm_file f = { .name = lm_gguf_name, .left_out = d.is_tied ? "lm_head.weight" : NULL,
+    const struct gguf_file f = { .name = lm_gguf_name, .left_out = d.is_tied ? "lm_head.weight" : NULL,
                                .turn = arch->flags & LM_GGUF_NEIGHBOURS ? (uint32_t)d.d_head : 0,
                                .norms_less_one = (arch->flags & LM_NORMS_LESS_ONE) != 0, .layers = d.layers,
                                .shares_values = d.layers == 80 && d.heads != d.kv_heads, .heads_share = d.heads / d.kv_heads >= 4,
-                               .more = has_factors ? &factors : NULL };
+                               .more = &factors, .n_more = has_factors };
     if (has_factors) rc = put_factors(&factors, &memory, w, &d, e);
-    lm_file_begin(&g, arch->name, w->name, to, e);
+    gguf_file_begin(&g, arch->name, w->name, to, e);
     lm_put_settings(&g, &d, arch);
     if (!rc) rc = lm_put_tokenizer(&g, w, (uint32_t)d.n_vocab, e);
-    if (!rc) rc = lm_file_write(&g, w, &f, o);
+    if (!rc) rc = gguf_file_write(&g, w, &f, o);
+    gguf_end(&g);
+    return rc;
+}
+
+/* ---- from a GGUF file ---------------------------------------------------------------------------------------------------------------- */
+
+static int32_t number(const struct weights *w, const char *architecture, const char *what)
+{
+    char key[KEY_SZ];
+    snprintf(key, sizeof key, "%.60s.%s", architecture, what);
+    const struct meta_entry *it = meta_find(&w->meta, key);
+    const struct meta_list *l = meta_find_list(&w->meta, key); /* one per layer; they are equal in a model that can be opened */
+    double first;
+    if (!it && l && l->n && !meta_list_numbers(l, 0, 1, &first, NULL) && first > 0 && first <= INT32_MAX) return (int32_t)first;
+    return it && it->kind == META_INT && it->i > 0 && it->i <= INT32_MAX ? (int32_t)it->i : 0;
+}
+
+int lm_file_again(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
+{
+    enum { OF_IMPORTANCE = 4 };
+    static const char *const own[] = { "quantize.imatrix.file", "quantize.imatrix.dataset", "quantize.imatrix.entries_count",
+                                       "quantize.imatrix.chunks_count", "general.file_type", "general.quantization_version",
+                                       "general.alignment", "split.no", "split.count", "split.tensors.count", NULL };
+    const char *architecture = meta_text(&w->meta, "general.architecture", "");
+    const int32_t heads = number(w, architecture, "attention.head_count"), kv = number(w, architecture, "attention.head_count_kv");
+    const struct gguf_file f = { .layers = number(w, architecture, "block_count"),
+                                 .shares_values = number(w, architecture, "block_count") == 80 && kv && kv != heads,
+                                 .heads_share = kv && heads / kv >= 4 };
+    struct gguf_writer g;
+    gguf_begin(&g, NULL, to, e);
+    int rc = gguf_copy_keys(&g, &w->source.file, own + (o->importance ? 0 : OF_IMPORTANCE));
+    if (!rc) rc = gguf_file_write(&g, w, &f, o);
     gguf_end(&g);
     return rc;
 }
@@ -145,8 +177,8 @@ int bert_to_gguf(struct weights *w, const struct convert_order *o, const struct 
     if (!rc && d.act != SUB_ERF && d.act != SUB_TANH)
         rc = err_set(e, STENO_EUNSUPPORTED, "%s: its activation is no GELU, and GGUF files of BERT have no key for another", w->name);
     if (rc) return rc;
-    const struct lm_file f = { .name = bert_gguf_name, .layers = d.layers };
-    lm_file_begin(&g, bert_architecture, w->name, to, e);
+    const struct gguf_file f = { .name = bert_gguf_name, .layers = d.layers };
+    gguf_file_begin(&g, bert_architecture, w->name, to, e);
     for (int i = 0; i < BERT_NUMBERS; i++) {
         int32_t v;
         memcpy(&v, (const char *)&d + bert_number[i].at, sizeof v);
@@ -158,7 +190,7 @@ int bert_to_gguf(struct weights *w, const struct convert_order *o, const struct 
     gguf_put_u32(&g, "tokenizer.ggml.token_type_count", (uint32_t)d.types);
     rc = put_pooling(&g, w);
     if (!rc) rc = lm_put_tokenizer(&g, w, (uint32_t)d.n_vocab, e);
-    if (!rc) rc = lm_file_write(&g, w, &f, o);
+    if (!rc) rc = gguf_file_write(&g, w, &f, o);
     gguf_end(&g);
     return rc;
 }

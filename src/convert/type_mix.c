@@ -3,25 +3,30 @@
 
 #include <string.h>
 
-enum { BIN_ONLY = 255 /* no GGUF file has it as general.file_type */ };
-
 static const struct type_mix mixes[] = {
-    { "f32", 0, DT_F32, 1, 1 },       { "f16", 1, DT_F16, 1, 1 },       { "bf16", 32, DT_BF16, 1, 0 },    { "q8_0", 7, DT_Q8_0, 1, 1 },
-    { "q5_1", 9, DT_Q5_1, 1, 1 },     { "q5_0", 8, DT_Q5_0, 1, 1 },     { "q4_1", 3, DT_Q4_1, 1, 1 },     { "q4_0", 2, DT_Q4_0, 1, 1 },
-    { "q6_k", 18, DT_Q6_K, 0, 1 },    { "q5_k_m", 17, DT_Q5_K, 0, 0 },  { "q5_k_s", 16, DT_Q5_K, 0, 0 },  { "q4_k_m", 15, DT_Q4_K, 0, 0 },
-    { "q4_k_s", 14, DT_Q4_K, 0, 0 },  { "iq4_nl", 25, DT_IQ4_NL, 0, 0 }, { "iq4_xs", 30, DT_IQ4_XS, 0, 0 }, { "q3_k_l", 13, DT_Q3_K, 0, 0 },
-    { "q3_k_m", 12, DT_Q3_K, 0, 0 },  { "q3_k_s", 11, DT_Q3_K, 0, 0 },  { "q2_k", 10, DT_Q2_K, 0, 1 },
-    { "q5_k", BIN_ONLY, DT_Q5_K, 0, 1 }, { "q4_k", BIN_ONLY, DT_Q4_K, 0, 1 }, { "q3_k", BIN_ONLY, DT_Q3_K, 0, 1 },
+    { "f32", 0, DT_F32, 1, 1, 0 }, { "f16", 1, DT_F16, 1, 1, 0 }, { "bf16", 32, DT_BF16, 1, 0, 0 }, { "q8_0", 7, DT_Q8_0, 1, 1, 0 },
+    { "q5_1", 9, DT_Q5_1, 1, 1, 0 }, { "q5_0", 8, DT_Q5_0, 1, 1, 0 }, { "q4_1", 3, DT_Q4_1, 1, 1, 0 }, { "q4_0", 2, DT_Q4_0, 1, 1, 0 },
+    { "q6_k", 18, DT_Q6_K, 0, 1, 0 }, { "q5_k_m", 17, DT_Q5_K, 0, 0, 0 }, { "q5_k_s", 16, DT_Q5_K, 0, 0, 0 },
+    { "q4_k_m", 15, DT_Q4_K, 0, 0, 0 }, { "q4_k_s", 14, DT_Q4_K, 0, 0, 0 }, { "iq4_nl", 25, DT_IQ4_NL, 0, 0, 0 },
+    { "iq4_xs", 30, DT_IQ4_XS, 0, 0, 0 }, { "q3_k_l", 13, DT_Q3_K, 0, 0, 0 }, { "q3_k_m", 12, DT_Q3_K, 0, 0, 0 },
+    { "q3_k_s", 11, DT_Q3_K, 0, 0, 0 }, { "q2_k", 10, DT_Q2_K, 0, 1, 0 }, { "q5_k", 17, DT_Q5_K, 0, 1, 1 },
+    { "q4_k", 15, DT_Q4_K, 0, 1, 1 }, { "q3_k", 12, DT_Q3_K, 0, 1, 1 },
 };
 enum { FILE_Q2_K = 10, FILE_Q3_K_S, FILE_Q3_K_M, FILE_Q3_K_L, FILE_Q4_K_S, FILE_Q4_K_M, FILE_Q5_K_S, FILE_Q5_K_M };
 #define PLAIN "f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0"
 #define MIXED "q6_k, q5_k_m, q5_k_s, q4_k_m, q4_k_s, iq4_nl, iq4_xs, q3_k_l, q3_k_m, q3_k_s and q2_k"
 const char type_mix_plain_names[] = PLAIN, type_mix_names[] = PLAIN ", " MIXED;
+const char type_mix_block_names[] = PLAIN ", q6_k, q5_k, q4_k, q3_k, q2_k";
 const char type_mix_bin_names[] = "f32, f16, q8_0, q5_1, q5_0, q4_1, q4_0, q6_k, q5_k, q4_k, q3_k, q2_k";
 
-int type_mix_in_gguf(const struct type_mix *m)
+int type_mix_is_of_lm(const struct type_mix *m)
 {
-    return m->file != BIN_ONLY;
+    return !m->is_single;
+}
+
+int type_mix_is_block(const struct type_mix *m)
+{
+    return m->plain || m->in_bin;
 }
 
 static char lower(char c)

@@ -12,13 +12,16 @@ struct type_mix {
     uint8_t base;   /* enum dtype of most matrices */
     uint8_t plain;  /* a single type that the matrices of every family may have */
     uint8_t in_bin;  /* whisper.cpp's .bin files have it, as the single type of all matrices */
+    uint8_t is_single; /* not the name of a mixture of language models */
 };
 
 const struct type_mix *type_mix_find(const char *name); /* Case-insensitive. NULL: unknown name */
 extern const char type_mix_names[];                     /* all of them, for messages */
 extern const char type_mix_plain_names[];               /* the plain ones */
 extern const char type_mix_bin_names[];                 /* those of whisper.cpp's files */
-int type_mix_in_gguf(const struct type_mix *m);         /* 0: only .bin files have it */
+extern const char type_mix_block_names[];               /* those for all matrices of a family with rules of its own */
+int type_mix_is_of_lm(const struct type_mix *m);
+int type_mix_is_block(const struct type_mix *m);        /* one of type_mix_block_names */
 
 /* Input of the rules. */
 struct mix_tensor {

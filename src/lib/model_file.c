@@ -96,10 +96,11 @@ static int refuse_type(const char *type, steno_error *e)
 
 static int check_order(const struct convert_order *o, const struct target *t, const char *path, const char *imatrix, steno_error *e)
 {
-    if (t->is_gguf && !type_mix_in_gguf(o->mix)) return refuse_type(o->mix->name, e);
-    if (t->is_gguf && !o->mix->plain && !t->of.has_mixes)
+    const int is_written = !t->is_gguf || (t->of.has_blocks ? type_mix_is_block(o->mix) : type_mix_is_of_lm(o->mix));
+    if (!is_written && !t->of.has_blocks) return refuse_type(o->mix->name, e);
+    if (!is_written || (t->is_gguf && !o->mix->plain && !t->of.has_mixes && !t->of.has_blocks))
         return err_set(e, STENO_EARG, "%s: %s is for language models; of %s %s are written", path, o->mix->name, t->of.family->name,
-                       type_mix_plain_names);
+                       t->of.has_blocks ? type_mix_block_names : type_mix_plain_names);
     if (o->is_pure && !t->of.has_mixes)
         return err_set(e, STENO_EARG, "%s: pure, one type and no mixture, is for language models; of %s there are no mixtures", path,
                        t->of.family->name);

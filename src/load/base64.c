@@ -27,3 +27,15 @@ int64_t bytes_of_base64(uint8_t *out, const char *s, size_t n)
         if (out[--len]) return -1; /* bits that do not form a byte */
     return len;
 }
+
+void base64_put(struct buf *out, const uint8_t *bytes, size_t n)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < n; i += 3) {
+        const size_t left = n - i;
+        const uint32_t bits = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) | (left > 2 ? bytes[i + 2] : 0u);
+        char four[4] = "====";
+        for (size_t k = 0; k < 4 && k <= left; k++) four[k] = digits[bits >> (18 - 6 * k) & 63];
+        buf_add(out, four, sizeof four);
+    }
+}

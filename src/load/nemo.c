@@ -36,11 +36,12 @@ static int read_pieces(struct weights *w, const struct tar *t, const struct file
 {
     static const char before[] = "nemo:";
     const char *name = meta_text(&w->meta, "tokenizer.model_path", NULL);
-    struct file model;
     if (!name) return STENO_OK;
+    struct file *model = arena_array(&w->arena, 1, sizeof *model);
+    if (!model) return err_nomem(e, sizeof *model, "a member of a tar archive");
     if (!strncmp(name, before, sizeof before - 1)) name += sizeof before - 1;
-    const int rc = open_member(&model, t, w, f, name, &w->arena, e);
-    return rc ? rc : vocab_take_sentencepiece(w, &model, e);
+    const int rc = open_member(model, t, w, f, name, &w->arena, e);
+    return rc ? rc : vocab_take_sentencepiece(w, model, e);
 }
 
 static int read_weights(struct weights *w, const struct tar *t, const struct file *f, steno_error *e)

@@ -116,5 +116,6 @@ int vocab_take_sentencepiece(struct weights *w, const struct file *f, steno_erro
     if (!rc) rc = vocab_read_sentencepiece(&list, f, e);
     if (!rc) rc = vocab_list_done(&list, w, e);
     vocab_list_free(&list);
+    w->sentencepiece = rc ? NULL : f;
     return rc;
 }

@@ -45,6 +45,6 @@ int vocab_is_listed(const char *path);
 int vocab_add_listed(struct vocab_list *l, int64_t id, char *s, size_t n, steno_error *e); /* changes s */
 int sentencepiece_match(const uint8_t *head, size_t n);
 int vocab_read_sentencepiece(struct vocab_list *l, const struct file *f, steno_error *e);
-/* Fill w->vocab from a SentencePiece model that is part of the model's file. STENO_EFORMAT for another file */
+/* Fill w->vocab from a SentencePiece model that is part of the model's file. *f must live as long as w. STENO_EFORMAT for another file */
 int vocab_take_sentencepiece(struct weights *w, const struct file *f, steno_error *e);
 #endif

@@ -43,6 +43,7 @@ struct weights {
     uint32_t n_vocab_entries;
     int32_t (*merge)[2];         /* [n_merges] pairs of ids in the order of joining; NULL: the file has none */
     uint32_t n_merges;
+    const struct file *sentencepiece; /* the SentencePiece model within the file that the vocabulary is from; may be NULL */
     int vocab_is_listed;         /* 1: the vocabulary is a list of all ids (vocab.h); before it is read: such a list is preferred */
     const char *vocab_first;     /* preferred vocabulary file in the model's folder; may be NULL */
     const char *vocab_where;     /* for a message: where to get the vocabulary, and how to use it; may be NULL */

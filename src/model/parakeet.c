@@ -90,7 +90,7 @@ static int check_shape(const struct parakeet_shape *s, const struct weights *w, 
     return STENO_OK;
 }
 
-int parakeet_read_shape(struct parakeet_shape *s, struct weights *w, steno_error *e)
+static int read_shape(struct parakeet_shape *s, struct weights *w, steno_error *e)
 {
     *s = usual;
     int rc = check_fixed(w, e);
@@ -151,19 +151,19 @@ static int describe_encoder(steno_model *m, struct weights *w, const struct para
     return rc ? rc : parakeet_open_front(m, w, s, e);
 }
 
-static int read_sizes(struct parakeet_shape *s, struct weights *w, steno_error *e)
+int parakeet_read_sizes(struct parakeet_shape *s, struct weights *w, steno_error *e)
 {
     int rc = parakeet_respell(w, e);
     if (!rc) rc = parakeet_take_nemo(w, e);
     if (!rc) rc = parakeet_take_ggml(w, e);
     if (!rc) rc = parakeet_take_gguf(w, e);
-    return rc ? rc : parakeet_read_shape(s, w, e);
+    return rc ? rc : read_shape(s, w, e);
 }
 
 static int describe_ctc(steno_model *m, struct weights *w, steno_error *e)
 {
     struct parakeet_shape s;
-    const int rc = read_sizes(&s, w, e);
+    const int rc = parakeet_read_sizes(&s, w, e);
     if (rc) return rc;
     struct ctc_model *c = m->part = arena_array(&m->arena, 1, sizeof *c);
     if (!c) return err_nomem(e, sizeof *c, "a model");
@@ -204,7 +204,7 @@ static int describe_both(steno_model *m, struct weights *w, const struct parakee
 static int describe_transducer(steno_model *m, struct weights *w, steno_error *e)
 {
     struct parakeet_shape s;
-    int rc = read_sizes(&s, w, e);
+    int rc = parakeet_read_sizes(&s, w, e);
     if (!rc) rc = parakeet_read_transducer(&s, w, e);
     return rc ? rc : describe_both(m, w, &s, NULL, e);
 }
@@ -214,9 +214,9 @@ static int describe_stream(steno_model *m, struct weights *w, steno_error *e)
     struct parakeet_shape s;
     struct transducer_stream *t = arena_array(&m->arena, 1, sizeof *t);
     if (!t) return err_nomem(e, sizeof *t, "a model");
-    int rc = read_sizes(&s, w, e);
+    int rc = parakeet_read_sizes(&s, w, e);
     if (!rc) rc = parakeet_read_transducer(&s, w, e);
-    if (!rc) rc = parakeet_stream_read_shape(&s, t, m, w, e);
+    if (!rc) rc = parakeet_stream_read_shape(&s, t, &m->arena, w, e);
     if (!rc) rc = describe_both(m, w, &s, t, e);
     if (rc) return rc;
     parakeet_stream_states(m, &s);

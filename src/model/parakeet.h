@@ -25,6 +25,8 @@ enum parakeet_head { PARAKEET_NONE, PARAKEET_CTC, PARAKEET_RNNT, PARAKEET_TDT };
 enum parakeet_head parakeet_nemo_head(const struct weights *w); /* PARAKEET_NONE: not a .nemo file, or another model */
 int parakeet_nemo_is_stream(const struct weights *w); /* a .nemo file with attention by chunks */
 enum parakeet_head parakeet_gguf_head(const struct weights *w);
+int parakeet_gguf_is_stream(const struct weights *w);
+extern const char parakeet_gguf_lookaheads[]; /* a key of steno's own, with the permitted choices */
 int parakeet_is_ggml(const struct weights *w);
 /* Give the settings of a form the names of Hugging Face's, and refuse what is not supported. Other forms stay as they are. */
 int parakeet_take_nemo(struct weights *w, steno_error *e);
@@ -50,10 +52,13 @@ int parakeet_add_sizes(struct weights *w, enum parakeet_head head, steno_error *
 
 /* ---- the model */
 
-int parakeet_read_shape(struct parakeet_shape *s, struct weights *w, steno_error *e);
+/* Reads the sizes of a file of any form, whose tensors and settings get their common names. */
+int parakeet_read_sizes(struct parakeet_shape *s, struct weights *w, steno_error *e);
 /* Gives the tensors NeMo's names. */
 int parakeet_respell(struct weights *w, steno_error *e);
 int parakeet_open_front(steno_model *m, struct weights *w, const struct parakeet_shape *s, steno_error *e);
+/* The pieces of a file of any form, with spaces and bytes as such. May be called once. */
+int parakeet_read_pieces(struct weights *w, struct vocab_entry **entry, uint32_t *n, steno_error *e);
 /* Reads the vocabulary of s->n_vocab pieces into the model: bytes of their text, nothing for control pieces. */
 int parakeet_read_vocab(steno_model *m, struct weights *w, steno_error *e);
 
@@ -64,7 +69,8 @@ int parakeet_build_decoder(steno_model *m, struct weights *w, const struct parak
 
 /* A model of streams. _match: is it one? _read_shape: completes s, and reads the choices of a request. */
 int parakeet_stream_match(const struct weights *w);
-int parakeet_stream_read_shape(struct parakeet_shape *s, struct transducer_stream *t, steno_model *m, struct weights *w, steno_error *e);
+int parakeet_stream_read_shape(struct parakeet_shape *s, struct transducer_stream *t, struct arena *a, struct weights *w,
+                               steno_error *e);
 /* Finds the pieces that are tags of languages. Their text is removed from the vocabulary. */
 int parakeet_stream_read_tags(struct transducer_stream *t, steno_model *m, steno_error *e);
 void parakeet_stream_states(steno_model *m, const struct parakeet_shape *s);

@@ -3,6 +3,7 @@
  * Reference: NeMo-Speech.cpp's converter. Keys begin with "asr."; tensors have NeMo's names, except for those of LSTMs. The tokenizer is a
  * SentencePiece model in base64, or a list of its pieces. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "load/base64.h"
 #include "load/vocab.h"
@@ -16,6 +17,11 @@ enum parakeet_head parakeet_gguf_head(const struct weights *w)
     return !strcmp(type, "ctc") ? PARAKEET_CTC : !strcmp(type, "tdt") ? PARAKEET_TDT : PARAKEET_RNNT; /* another one is refused below */
 }
 
+int parakeet_gguf_is_stream(const struct weights *w)
+{
+    return parakeet_gguf_head(w) == PARAKEET_RNNT && !strcmp(meta_text(&w->meta, "asr.encoder.att_context_style", ""), "chunked_limited");
+}
+
 /* ---- what is not supported */
 
 static const struct parakeet_text texts[] = {
@@ -25,6 +31,13 @@ static const struct parakeet_text texts[] = {
     { "asr.tokenizer.type", "sentencepiece_bpe", NULL }, { NULL, NULL, NULL },
 };
 
+/* Of models of streams. */
+static const struct parakeet_text stream_texts[] = {
+    { "asr.encoder.q8_layout", "block_q8_0", NULL }, { "asr.encoder.qkv_q8_layout", "block_q8_0", NULL },
+    { "asr.encoder.conv_norm", "layer_norm", "batch_norm" }, { "asr.encoder.conv_context", "causal", NULL },
+    { "asr.preprocessor.normalize", "NA", NULL }, { "asr.tokenizer.type", "sentencepiece_bpe", NULL }, { NULL, NULL, NULL },
+};
+
 static const struct parakeet_flag flags[] = {
     { "asr.preprocessor.stft_center_window", 1 }, { "asr.preprocessor.hann_periodic", 0 }, { "asr.preprocessor.mask_invalid_frames", 1 },
     { NULL, 0 },
@@ -32,18 +45,21 @@ static const struct parakeet_flag flags[] = {
 
 static const struct parakeet_number numbers[] = {
     { "asr.preprocessor.sample_rate", 16000 }, { "asr.preprocessor.window_size", 0.025 }, { "asr.preprocessor.window_stride", 0.01 },
-    { "asr.preprocessor.n_fft", 512 }, { "asr.preprocessor.preemph", 0.97 }, { "asr.rnnt.num_prompts", 0 }, { NULL, 0 },
+    { "asr.preprocessor.n_fft", 512 }, { "asr.preprocessor.preemph", 0.97 }, { NULL, 0 },
 };
+static const struct parakeet_number clip_numbers[] = { { "asr.rnnt.num_prompts", 0 }, { NULL, 0 } };
 
 static int check(const struct weights *w, steno_error *e)
 {
+    const int streams = parakeet_gguf_is_stream(w);
     const char *head = meta_text(&w->meta, "asr.head_type", "missing");
     int32_t mels = 0, features = 0;
     if (strcmp(head, "ctc") && strcmp(head, "rnnt") && strcmp(head, "tdt"))
         return parakeet_refuse(w, "asr.head_type", head, "ctc, rnnt and tdt", e);
-    int rc = parakeet_check_texts(w, texts, e);
+    int rc = parakeet_check_texts(w, streams ? stream_texts : texts, e);
     if (!rc) rc = parakeet_check_flags(w, flags, e);
     if (!rc) rc = parakeet_check_numbers(w, numbers, e);
+    if (!rc && !streams) rc = parakeet_check_numbers(w, clip_numbers, e);
     if (!rc) rc = meta_int(&w->meta, w->name, "asr.encoder.feat_in", 1, 1 << 16, 0, &mels, e);
     features = mels;
     if (!rc) rc = meta_int(&w->meta, w->name, "asr.preprocessor.features", 1, 1 << 16, 1, &features, e);
@@ -85,6 +101,69 @@ static int add_durations(struct weights *w, steno_error *e)
     return rc;
 }
 
+/* ---- streams */
+
+const char parakeet_gguf_lookaheads[] = "asr.encoder.lookaheads";
+
+struct prompt_list { struct weights *w; steno_error *e; };
+
+/* "de-DE:2" */
+static int add_prompt(void *user, uint64_t i, const char *s, size_t n)
+{
+    const struct prompt_list *to = user;
+    char text[128], *colon;
+    snprintf(text, sizeof text, "%.*s", (int)(n < sizeof text ? n : 0), s);
+    colon = strrchr(text, ':');
+    char *end = colon ? colon + 1 : text;
+    const long id = strtol(end, &end, 10);
+    if (!colon || colon == text || !colon[1] || *end || id < 0 || id > INT32_MAX)
+        return err_set(to->e, STENO_EFORMAT, "%s: asr.rnnt.prompt_dictionary: entry %llu is '%.40s', want LANGUAGE:NUMBER", to->w->name,
+                       (unsigned long long)i, text);
+    *colon = 0;
+    char key[sizeof "model_defaults.prompt_dictionary." + sizeof text];
+    snprintf(key, sizeof key, "model_defaults.prompt_dictionary.%s", text);
+    return parakeet_add_setting(to->w, key, META_INT, id, NULL, to->e);
+}
+
+static int add_prompts(struct weights *w, steno_error *e)
+{
+    struct prompt_list to = { w, e };
+    const struct meta_list *l = meta_find_list(&w->meta, "asr.rnnt.prompt_dictionary");
+    return l ? meta_list_texts(l, 127, add_prompt, &to, e) : STENO_OK;
+}
+
+static int add_lookaheads(struct weights *w, steno_error *e)
+{
+    const struct meta_list *l = meta_find_list(&w->meta, parakeet_gguf_lookaheads);
+    double x[STREAM_LOOKAHEADS];
+    char key[80];
+    if (!l) return STENO_OK;
+    if (l->n > STREAM_LOOKAHEADS)
+        return err_set(e, STENO_EFORMAT, "%s: %s has %llu numbers, want at most %d", w->name, l->key, (unsigned long long)l->n,
+                       STREAM_LOOKAHEADS);
+    int rc = meta_list_numbers(l, 0, l->n, x, e);
+    for (uint64_t i = 0; i < l->n && !rc; i++) {
+        if (!(x[i] >= 0 && x[i] < STREAM_ROWS) || x[i] != (int)x[i])
+            return err_set(e, STENO_EFORMAT, "%s: %s has %g, want 0..%d", w->name, l->key, x[i], STREAM_ROWS - 1);
+        snprintf(key, sizeof key, "encoder_config.supported_num_lookahead_tokens.%d", (int)i);
+        rc = parakeet_add_setting(w, key, META_INT, (int64_t)x[i], NULL, e);
+    }
+    return rc;
+}
+
+static int take_stream(struct weights *w, steno_error *e)
+{
+    static const struct parakeet_setting own[] = {
+        { "asr.encoder.train_right_ctx", "encoder_config.default_num_lookahead_tokens" }, { "asr.rnnt.num_prompts", "num_prompts" },
+    };
+    int32_t behind = 0;
+    int rc = meta_int(&w->meta, w->name, "asr.encoder.train_left_ctx", 0, 4095, 0, &behind, e);
+    if (!rc) rc = parakeet_add_setting(w, "encoder_config.sliding_window", META_INT, (int64_t)behind + 1, NULL, e);
+    if (!rc) rc = parakeet_rename_settings(w, own, sizeof own / sizeof *own, e);
+    if (!rc) rc = add_lookaheads(w, e);
+    return rc ? rc : add_prompts(w, e);
+}
+
 /* A CTC head's classes do not count blank, which comes after them. */
 static int add_classes(struct weights *w, steno_error *e)
 {
@@ -101,16 +180,16 @@ static int add_classes(struct weights *w, steno_error *e)
 static int read_pieces(struct weights *w, steno_error *e)
 {
     const char *text = meta_text(&w->meta, "asr.tokenizer.spm_model", NULL);
-    struct file f;
     if (!text) return STENO_OK;
     const size_t n = strlen(text);
+    struct file *f = arena_array(&w->arena, 1, sizeof *f);
     uint8_t *bytes = arena_alloc(&w->arena, n / 4 * 3 + 1);
-    if (!bytes) return err_nomem(e, n, "a SentencePiece model");
+    if (!f || !bytes) return err_nomem(e, n, "a SentencePiece model");
     const int64_t len = bytes_of_base64(bytes, text, n);
     if (len < 0 || !sentencepiece_match(bytes, (size_t)len))
         return err_set(e, STENO_EFORMAT, "%s: asr.tokenizer.spm_model is no SentencePiece model in base64", w->name);
-    file_from_memory(&f, w->name, bytes, (size_t)len);
-    return vocab_take_sentencepiece(w, &f, e);
+    file_from_memory(f, w->name, bytes, (size_t)len);
+    return vocab_take_sentencepiece(w, f, e);
 }
 
 int parakeet_take_gguf(struct weights *w, steno_error *e)
@@ -120,6 +199,7 @@ int parakeet_take_gguf(struct weights *w, steno_error *e)
     int rc = check(w, e);
     if (!rc) rc = read_pieces(w, e);
     if (!rc) rc = parakeet_rename_settings(w, renamed, sizeof renamed / sizeof *renamed, e);
+    if (!rc && parakeet_gguf_is_stream(w)) rc = take_stream(w, e);
     if (!rc && head == PARAKEET_CTC) rc = add_classes(w, e);
     if (!rc && head == PARAKEET_TDT) rc = add_durations(w, e);
     return rc ? rc : parakeet_add_sizes(w, head, e);

@@ -16,7 +16,7 @@ static const struct tensor_spelling start[] = {
     { "ctc_head.", "decoder.decoder_layers.0." }, { "encoder_projector.", "joint.enc." }, { "decoder.decoder_projector.", "joint.pred." },
     { "joint.head.", "joint.joint_net.2." }, { "joint.joint_net.1.", "joint.joint_net.2." },
     { "decoder.embedding.", "decoder.prediction.embed." }, { "decoder.lstm.", "decoder.prediction.dec_rnn.lstm." },
-    { "preprocessor.fb", "preprocessor.featurizer.fb" },
+    { "preprocessor.fb", "preprocessor.featurizer.fb" }, { "preprocessor.window", "preprocessor.featurizer.window" },
 };
 
 static const struct tensor_spelling part[] = {

@@ -12,7 +12,7 @@ int parakeet_stream_match(const struct weights *w)
 {
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (!strcmp(meta_text(&w->meta, "model_type", ""), types[i])) return 1;
-    return parakeet_nemo_is_stream(w);
+    return parakeet_nemo_is_stream(w) || parakeet_gguf_is_stream(w);
 }
 
 /* ---- look-ahead */
@@ -62,10 +62,10 @@ static const char *prompted(const char *key)
     return NULL;
 }
 
-static int read_dictionary(struct transducer_stream *t, steno_model *m, const struct weights *w, int32_t prompts, steno_error *e)
+static int read_dictionary(struct transducer_stream *t, struct arena *a, const struct weights *w, int32_t prompts, steno_error *e)
 {
     int rc = STENO_OK;
-    t->prompt = arena_array(&m->arena, w->meta.n + 1, sizeof *t->prompt);
+    t->prompt = arena_array(a, w->meta.n + 1, sizeof *t->prompt);
     if (!t->prompt) return err_nomem(e, w->meta.n * sizeof *t->prompt, "prompts");
     for (uint32_t i = 0; i < w->meta.n && !rc; i++) {
         const char *key = w->meta.entry[i].key, *language = prompted(key);
@@ -76,14 +76,14 @@ static int read_dictionary(struct transducer_stream *t, steno_model *m, const st
             t->automatic = id;
             continue;
         }
-        const char *copy = arena_strdup(&m->arena, language, strlen(language));
+        const char *copy = arena_strdup(a, language, strlen(language));
         if (!copy) return err_nomem(e, strlen(language), "prompts");
         t->prompt[t->n_prompts++] = (struct stream_prompt){ copy, id };
     }
     return rc;
 }
 
-static int read_prompts(struct parakeet_shape *s, struct transducer_stream *t, steno_model *m, struct weights *w, steno_error *e)
+static int read_prompts(struct parakeet_shape *s, struct transducer_stream *t, struct arena *a, struct weights *w, steno_error *e)
 {
     const struct tensor *first = weights_find(w, "prompt_kernel.0.weight");
     if (!first) return STENO_OK;
@@ -94,10 +94,10 @@ static int read_prompts(struct parakeet_shape *s, struct transducer_stream *t, s
                        (int)s->prompts);
     s->prompt_width = (int32_t)first->dim[0];
     rc = meta_int(&w->meta, w->name, "default_prompt_id", 0, s->prompts - 1, 1, &t->automatic, e);
-    return rc ? rc : read_dictionary(t, m, w, s->prompts, e);
+    return rc ? rc : read_dictionary(t, a, w, s->prompts, e);
 }
 
-int parakeet_stream_read_shape(struct parakeet_shape *s, struct transducer_stream *t, steno_model *m, struct weights *w, steno_error *e)
+int parakeet_stream_read_shape(struct parakeet_shape *s, struct transducer_stream *t, struct arena *a, struct weights *w, steno_error *e)
 {
     int32_t window = 0;
     s->is_causal = 1;
@@ -109,7 +109,7 @@ int parakeet_stream_read_shape(struct parakeet_shape *s, struct transducer_strea
     s->behind = t->behind = window - 1;
     rc = read_lookaheads(t, w, e);
     if (!rc) s->ahead = t->lookahead[t->n_lookaheads - 1];
-    return rc ? rc : read_prompts(s, t, m, w, e);
+    return rc ? rc : read_prompts(s, t, a, w, e);
 }
 
 /* ---- tags */

@@ -42,12 +42,11 @@ static int take_pieces(struct weights *w, struct vocab_entry **entry, uint32_t *
     return STENO_OK;
 }
 
-static int read_pieces(steno_model *m, struct weights *w, struct vocab_entry **entry, uint32_t *n, steno_error *e)
+int parakeet_read_pieces(struct weights *w, struct vocab_entry **entry, uint32_t *n, steno_error *e)
 {
     static const struct tokenizer_cut cut[] = { { 0 } };
     static const struct tokenizer_names names = { NULL, "llama", NULL, cut, "SentencePiece" };
     struct tokenizer_file t;
-    (void)m;
     if (w->vocab) return take_pieces(w, entry, n, e);
     const int rc = tokenizer_read(&t, w, &names, e);
     if (rc) return rc;
@@ -61,7 +60,7 @@ int parakeet_read_vocab(steno_model *m, struct weights *w, steno_error *e)
 {
     struct vocab_entry *entry = NULL;
     uint32_t n = 0;
-    int rc = read_pieces(m, w, &entry, &n, e);
+    int rc = parakeet_read_pieces(w, &entry, &n, e);
     if (rc) return rc;
     if (n < (uint32_t)m->n_vocab - 1)
         return err_set(e, STENO_EFORMAT, "%s: the vocabulary has %u pieces, the head %d", w->name, n, (int)m->n_vocab - 1);

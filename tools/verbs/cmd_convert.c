@@ -74,20 +74,20 @@ static const struct arg quantize_rows[] = {
 const struct args convert_args = { "convert", "[OPTION]... MODEL OUT",
                                    "Convert MODEL to another format. OUT.gguf: a FunASR folder (SenseVoiceSmall,\n"
                                    "Paraformer, Fun-ASR-Nano, FSMN-VAD or CT-Transformer) as one GGUF file in the\n"
-                                   "form of FunASR's runtime; a language model or BERT (a Hugging Face or MLX\n"
-                                   "folder) as the GGUF file that llama.cpp reads. OUT.bin, OUT.pt and OUT/: a\n"
-                                   "Whisper model of any format as whisper.cpp's file, OpenAI's, or a Hugging Face\n"
-                                   "folder.", convert_rows };
+                                   "form of FunASR's runtime; a Parakeet or Nemotron model of any format in\n"
+                                   "NVIDIA's form; a language model or BERT (a Hugging Face or MLX folder) as the\n"
+                                   "GGUF file that llama.cpp reads. OUT.bin, OUT.pt and OUT/: a Whisper model of\n"
+                                   "any format as whisper.cpp's file, OpenAI's, or a Hugging Face folder.", convert_rows };
 const struct args quantize_args = { "quantize", "[OPTION]... MODEL OUT TYPE",
                                     "Convert MODEL, of any format, with matrices of TYPE. OUT.gguf: f32, f16, bf16,\n"
                                     "q8_0, q5_1, q5_0, q4_1, q4_0; for language models and BERT also q6_k, q5_k_m,\n"
                                     "q5_k_s, q4_k_m, q4_k_s, iq4_nl, iq4_xs, q3_k_l, q3_k_m, q3_k_s, q2_k, which are\n"
-                                    "llama-quantize's mixtures. OUT.bin, of Whisper models: f32, f16, q8_0, q5_1,\n"
-                                    "q5_0, q4_1, q4_0, and, if all rows are multiples of 256, q6_k, q5_k, q4_k, q3_k,\n"
-                                    "q2_k, as whisper.cpp's quantizer does. Biases, norms, filters and queries keep\n"
-                                    "their type. A matrix whose rows are not whole blocks of TYPE gets a type of\n"
-                                    "smaller blocks in a language model, f32 in others, and is refused in a .bin\n"
-                                    "file.",
+                                    "llama-quantize's mixtures; for Parakeet and Nemotron q6_k, q5_k, q4_k, q3_k,\n"
+                                    "q2_k. OUT.bin, of Whisper models: f32, f16, q8_0, q5_1, q5_0, q4_1, q4_0, and,\n"
+                                    "if all rows are multiples of 256, q6_k, q5_k, q4_k, q3_k, q2_k, as whisper.cpp's\n"
+                                    "quantizer does. Biases, norms, filters and queries keep their type. A matrix\n"
+                                    "whose rows are not whole blocks of TYPE gets a type of smaller blocks in a\n"
+                                    "language model, f16 in Parakeet, f32 in others, and is refused in a .bin file.",
                                     quantize_rows };
 
 /* The output being written. */
@@ -300,7 +300,7 @@ int cmd_quantize(int argc, char **argv)
     while (i < N_TYPES && !is_type(argv[2], type_name(type, i))) i++;
     if (i == N_TYPES)
         return message_usage("unknown type %s; types are f32, f16, bf16, q8_0, q5_1, q5_0, q4_1, q4_0, for language models also q6_k, "
-                             "q5_k_m, q5_k_s, q4_k_m, q4_k_s, iq4_nl, iq4_xs, q3_k_l, q3_k_m, q3_k_s and q2_k, for Whisper models also "
-                             "q6_k, q5_k, q4_k, q3_k and q2_k", argv[2]);
+                             "q5_k_m, q5_k_s, q4_k_m, q4_k_s, iq4_nl, iq4_xs, q3_k_l, q3_k_m, q3_k_s and q2_k, for Whisper and Parakeet "
+                             "also q6_k, q5_k, q4_k, q3_k and q2_k", argv[2]);
     return convert(&o, argv[0], argv[1], type);
 }

@@ -1,5 +1,5 @@
-/* steno: language models as GGUF files. SPDX-License-Identifier: MIT */
-#include "convert/lm.h"
+/* steno: the tensors of a GGUF file. SPDX-License-Identifier: MIT */
+#include "convert/gguf_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +8,14 @@
 #include "convert/type_mix.h"
 #include "load/gguf.h"
 
-enum { NAME_SZ = 320, KEY_SZ = 96 };
+enum { NAME_SZ = 320 };
 
 /* A tensor to write. */
-struct lm_item {
+struct gguf_item {
     const struct tensor *t;
     const char *name;
+    uint64_t dim[4];
+    int n_dims;
     int32_t layer; /* -1: not of a layer */
     struct tensor_change change;
     enum dtype requested;
@@ -22,9 +24,9 @@ struct lm_item {
 struct list {
     struct gguf_writer *g;
     struct weights *w;
-    const struct lm_file *f;
+    const struct gguf_file *f;
     const struct convert_order *o;
-    struct lm_item *item; /* [n] from the arena of w */
+    struct gguf_item *item; /* [n] from the arena of w */
     uint32_t n;
 };
 
@@ -42,8 +44,10 @@ static int add(struct list *l, const struct tensor *t, const char *name)
     if (strlen(name) > GGUF_NAME_MAX)
         return err_set(l->g->e, STENO_EUNSUPPORTED, "%s: the name of tensor %.80s has more than the %d letters that fit into a GGUF file",
                        l->w->name, name, GGUF_NAME_MAX);
-    struct lm_item *it = &l->item[l->n++];
-    *it = (struct lm_item){ .t = t, .name = name, .layer = sscanf(name, "blk.%4d.", &layer) == 1 ? layer : -1 };
+    struct gguf_item *it = &l->item[l->n++];
+    *it = (struct gguf_item){ .t = t, .name = name, .n_dims = t->n_dims, .layer = sscanf(name, "blk.%4d.", &layer) == 1 ? layer : -1 };
+    memcpy(it->dim, t->dim, sizeof it->dim);
+    if (l->f->extents) it->n_dims = l->f->extents(name, it->dim, it->n_dims);
     if (l->f->turn && (strstr(name, ".attn_q.") || strstr(name, ".attn_k."))) it->change.turn = l->f->turn;
     if (l->f->norms_less_one && ends(name, "norm.weight")) it->change.add = 1;
     return STENO_OK;
@@ -51,16 +55,17 @@ static int add(struct list *l, const struct tensor *t, const char *name)
 
 static int by_layer(const void *a, const void *b)
 {
-    const struct lm_item *x = a, *y = b;
+    const struct gguf_item *x = a, *y = b;
     return x->layer != y->layer ? (x->layer > y->layer) - (x->layer < y->layer) : strcmp(x->name, y->name);
 }
 
 static int collect(struct list *l)
 {
     char name[NAME_SZ];
-    l->item = arena_array(&l->w->arena, (size_t)l->w->n_tensors + 1, sizeof *l->item);
+    int rc = STENO_OK;
+    l->item = arena_array(&l->w->arena, (size_t)l->w->n_tensors + l->f->n_more + 1, sizeof *l->item);
     if (!l->item) return err_nomem(l->g->e, l->w->n_tensors * sizeof *l->item, "the list of tensors");
-    int rc = l->f->more ? add(l, l->f->more, l->f->more->name) : STENO_OK;
+    for (uint32_t i = 0; i < l->f->n_more && !rc; i++) rc = add(l, &l->f->more[i], l->f->more[i].name);
     for (uint32_t i = 0; i < l->w->n_tensors && !rc; i++) {
         const struct tensor *t = &l->w->tensor[i];
         const char *is = t->name;
@@ -75,7 +80,7 @@ static int collect(struct list *l)
 
 /* ---- types ----------------------------------------------------------------------------------------------------------------------- */
 
-static int is_head(const struct list *l, const struct lm_item *it)
+static int is_head(const struct list *l, const struct gguf_item *it)
 {
     if (!strcmp(it->name, "output.weight")) return 1;
     if (strcmp(it->name, "token_embd.weight") != 0) return 0;
@@ -84,7 +89,7 @@ static int is_head(const struct list *l, const struct lm_item *it)
     return 1;
 }
 
-static int check_again(const struct list *l, const struct lm_item *it)
+static int check_again(const struct list *l, const struct gguf_item *it)
 {
     if (l->o->rounds_again || it->change.type == it->t->type || dtype_block(it->change.type) == 1 || dtype_block(it->t->type) == 1)
         return STENO_OK;
@@ -94,7 +99,7 @@ static int check_again(const struct list *l, const struct lm_item *it)
 }
 
 /* Finds the importance of a tensor that is rounded. The token embedding is only looked up, so no importance file has it. */
-static int take_importance(const struct list *l, struct lm_item *it)
+static int take_importance(const struct list *l, struct gguf_item *it)
 {
     uint64_t n = 0;
     const float *v = imatrix_find(l->o->importance, it->name, &n);
@@ -107,12 +112,13 @@ static int take_importance(const struct list *l, struct lm_item *it)
     return STENO_OK;
 }
 
-static int choose(const struct list *l, struct lm_item *it)
+static int choose(const struct list *l, struct gguf_item *it)
 {
-    const struct mix_tensor t = { .name = it->name, .rows = it->t->dim[0], .k = it->t->dim[it->t->n_dims - 1], .layer = it->layer,
+    const struct mix_tensor t = { .name = it->name, .rows = it->dim[0], .k = it->dim[it->n_dims - 1], .layer = it->layer,
                                   .layers = l->f->layers, .is_head = is_head(l, it), .has_importance = l->o->importance != NULL,
                                   .shares_values = l->f->shares_values, .heads_share = l->f->heads_share, .is_pure = l->o->is_pure };
-    if (it->t->n_dims < 2 || !mix_may_round(&t)) it->change.type = it->requested = l->f->name ? DT_F32 : it->t->type;
+    if (l->f->type) it->change.type = l->f->type(l->o->mix, &t, &it->requested);
+    else if (it->n_dims < 2 || !mix_may_round(&t)) it->change.type = it->requested = l->f->name ? DT_F32 : it->t->type;
     else it->change.type = mix_type(l->o->mix, &t, &it->requested);
     if (!l->o->rounds_again && dtype_block(it->t->type) > 1 && it->t->type == (enum dtype)l->o->mix->base)
         it->change.type = it->requested = it->t->type; /* more bits would not restore what rounding lost */
@@ -129,7 +135,7 @@ static uint64_t size_of(const struct tensor *t, enum dtype type)
 
 static int write_item(const struct list *l, uint32_t i)
 {
-    const struct lm_item *it = &l->item[i];
+    const struct gguf_item *it = &l->item[i];
     const struct tensor_note note = { it->name, form_name(it->t->form, it->t->type), dtype_name(it->change.type),
                                       it->requested != it->change.type ? dtype_name(it->requested) : NULL, i, l->n, it->t->size,
                                       size_of(it->t, it->change.type) };
@@ -147,7 +153,7 @@ static void put_importance(struct gguf_writer *g, const struct imatrix *m)
     if (m->chunks) gguf_put_u32(g, "quantize.imatrix.chunks_count", m->chunks);
 }
 
-int lm_file_write(struct gguf_writer *g, struct weights *w, const struct lm_file *f, const struct convert_order *o)
+int gguf_file_write(struct gguf_writer *g, struct weights *w, const struct gguf_file *f, const struct convert_order *o)
 {
     struct list l = { .g = g, .w = w, .f = f, .o = o };
     int rc = weights_settle(w, g->e);
@@ -157,13 +163,13 @@ int lm_file_write(struct gguf_writer *g, struct weights *w, const struct lm_file
     gguf_put_u32(g, "general.quantization_version", 2);
     gguf_put_u32(g, "general.file_type", o->mix->file);
     put_importance(g, o->importance);
-    for (uint32_t i = 0; i < l.n; i++) gguf_put_tensor(g, l.item[i].name, l.item[i].change.type, l.item[i].t->dim, l.item[i].t->n_dims);
+    for (uint32_t i = 0; i < l.n; i++) gguf_put_tensor(g, l.item[i].name, l.item[i].change.type, l.item[i].dim, l.item[i].n_dims);
     rc = gguf_write_header(g);
     for (uint32_t i = 0; i < l.n && !rc; i++) rc = write_item(&l, i);
     return rc;
 }
 
-void lm_file_begin(struct gguf_writer *g, const char *architecture, const char *path, const struct model_sink *to, steno_error *e)
+void gguf_file_begin(struct gguf_writer *g, const char *architecture, const char *path, const struct model_sink *to, steno_error *e)
 {
     size_t n = strlen(path), at;
     char name[128];
@@ -173,36 +179,4 @@ void lm_file_begin(struct gguf_writer *g, const char *architecture, const char *
     gguf_begin(g, architecture, to, e);
     gguf_put_text(g, "general.type", "model");
     gguf_put_text(g, "general.name", name);
-}
-
-/* ---- from a GGUF file ---------------------------------------------------------------------------------------------------------------- */
-
-static int32_t number(const struct weights *w, const char *architecture, const char *what)
-{
-    char key[KEY_SZ];
-    snprintf(key, sizeof key, "%.60s.%s", architecture, what);
-    const struct meta_entry *it = meta_find(&w->meta, key);
-    const struct meta_list *l = meta_find_list(&w->meta, key); /* one per layer; they are equal in a model that can be opened */
-    double first;
-    if (!it && l && l->n && !meta_list_numbers(l, 0, 1, &first, NULL) && first > 0 && first <= INT32_MAX) return (int32_t)first;
-    return it && it->kind == META_INT && it->i > 0 && it->i <= INT32_MAX ? (int32_t)it->i : 0;
-}
-
-int lm_file_again(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
-{
-    enum { OF_IMPORTANCE = 4 };
-    static const char *const own[] = { "quantize.imatrix.file", "quantize.imatrix.dataset", "quantize.imatrix.entries_count",
-                                       "quantize.imatrix.chunks_count", "general.file_type", "general.quantization_version",
-                                       "general.alignment", "split.no", "split.count", "split.tensors.count", NULL };
-    const char *architecture = meta_text(&w->meta, "general.architecture", "");
-    const int32_t heads = number(w, architecture, "attention.head_count"), kv = number(w, architecture, "attention.head_count_kv");
-    const struct lm_file f = { .layers = number(w, architecture, "block_count"),
-                               .shares_values = number(w, architecture, "block_count") == 80 && kv && kv != heads,
-                               .heads_share = kv && heads / kv >= 4 };
-    struct gguf_writer g;
-    gguf_begin(&g, NULL, to, e);
-    int rc = gguf_copy_keys(&g, &w->source.file, own + (o->importance ? 0 : OF_IMPORTANCE));
-    if (!rc) rc = lm_file_write(&g, w, &f, o);
-    gguf_end(&g);
-    return rc;
 }
