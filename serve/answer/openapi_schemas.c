@@ -52,6 +52,7 @@ static const struct member members[] = {
     { "TranscriptionForm", "vad_filter", "boolean", "decode only speech" },
     { "TranscriptionForm", "hotwords", "string", "words that are preferred" },
     { "TranscriptionForm", "keywords[]", "string[]", "the same" },
+    { "TranscriptionForm", "fallback_temperatures", "string", "temperatures of later attempts: 0.2, 0.4" },
     { "TranscriptionForm", "clip_timestamps", "string", "seconds: start, end, start, end" },
     { "TranscriptionForm", "max_len", "integer", "characters of a segment" }, { "TranscriptionForm", "split_on_word", "boolean", "" },
     { "TranscriptionForm", "suppress_non_speech", "boolean", "" }, { "TranscriptionForm", "priority", ASK_PRIORITIES, "" },

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* Fields that are read elsewhere: by the caller, or with the model. */
-static const char *const known[] = { "file", "model", "language", "languages", "hotwords", "keywords", "clip_timestamps", "max_len",
-                                     "split_on_word", "suppress_non_speech" };
+static const char *const known[] = { "file", "model", "language", "languages", "hotwords", "keywords", "clip_timestamps",
+                                     "fallback_temperatures", "max_len", "split_on_word", "suppress_non_speech" };
 
 static int read_format(struct ask *a, struct form *f, struct api_error *e)
 {
@@ -124,7 +124,7 @@ static int fill(struct ask *a, struct form *f, struct job *job, const steno_mode
         return api_fail(e, API_invalid_value, "response_format",
                         "response_format: diarized_json needs a server that finds speakers; use verbose_json");
     if (ask_fill_task(a, f, &job->params, m, e) == API_OK && ask_fields_fill(&job->params, f, m, e) == API_OK &&
-        ask_fill_words(a, f, job, m, e) == API_OK && ask_fill_clips(a, f, &job->params, m, e) == API_OK) {
+        ask_fill_words(a, f, job, m, e) == API_OK && ask_fill_lists(a, f, &job->params, m, e) == API_OK) {
         ask_settle(f, &job->params, &before, m);
         ask_fill_vad(a, f, job, m, e);
     }
@@ -142,6 +142,7 @@ void ask_free(struct ask *a)
 {
     free(a->hotwords);
     free(a->clips);
+    free(a->ladder);
     a->hotwords = NULL;
-    a->clips = NULL;
+    a->clips = a->ladder = NULL;
 }

@@ -34,7 +34,7 @@ struct ask {
     char ignored[512];   /* unknown fields, for the header steno-ignored; "": none */
     /* memory of the job's parameters, freed by ask_free */
     char *hotwords;
-    double *clips;
+    double *clips, *ladder;
     char suppress[16];
 };
 

@@ -46,7 +46,7 @@ static const struct ask_field fields[] = {
 /* Fields that ask.c reads itself, by the library's parameter. */
 static const struct { const char *param, *name; } other_names[] = {
     { "language", "language" }, { "task", "task" }, { "hotwords", "hotwords" }, { "clip_timestamps", "clip_timestamps" },
-    { "token_timestamps", "max_len" }, { "suppress_tokens", "suppress_non_speech" },
+    { "fallback_temperatures", "fallback_temperatures" }, { "token_timestamps", "max_len" }, { "suppress_tokens", "suppress_non_speech" },
     { "independent_clips", "chunking_strategy" },
 };
 /* clang-format on */

@@ -165,14 +165,15 @@ int ask_fill_words(struct ask *a, struct form *f, struct job *job, const steno_m
     return fill_suppressed(a, f, &job->params, m, e);
 }
 
-/* ---- clips --------------------------------------------------------------------------------------------------------------------- */
+/* ---- lists of numbers ---------------------------------------------------------------------------------------------------------------- */
 
-/* Seconds between commas. @return their number, -1: not a list of them */
-static int read_seconds(double *to, int room, const char *text)
+/* Numbers between commas. @return their number, -1: not a list of them */
+static int read_numbers(double *to, int room, const char *text)
 {
     int n = 0;
     for (;; text++) {
         char one[32];
+        text += strspn(text, " ");
         const size_t k = strcspn(text, ",");
         if (k >= sizeof one || n == room) return -1;
         memcpy(one, text, k);
@@ -183,23 +184,31 @@ static int read_seconds(double *to, int room, const char *text)
     }
 }
 
-int ask_fill_clips(struct ask *a, struct form *f, steno_transcribe_params *p, const steno_model *m, struct api_error *e)
+/* A field that is a list of numbers: what[]. *to receives them, malloc'd, or NULL. @return their number; 0 also after an error */
+static int fill_numbers(double **to, struct form *f, const char *name, const char *what, const steno_model *m, struct api_error *e)
 {
-    static const char name[] = "clip_timestamps";
     enum { ROOM = FORM_VALUE_MAX };
     const char **list;
     int n, total = 0;
-    if (form_list(f, name, &list, &n, e) != API_OK || !n) return (int)e->code;
+    if (form_list(f, name, &list, &n, e) != API_OK || !n) return 0;
     if (!ask_served(m, name)) ask_unserved(m, name, name, e);
-    else if (!(a->clips = malloc(ROOM * sizeof *a->clips))) api_fail(e, API_internal_error, name, "out of memory for the field %s", name);
+    else if (!(*to = malloc(ROOM * sizeof **to))) api_fail(e, API_internal_error, name, "out of memory for the field %s", name);
     for (int i = 0; i < n && e->code == API_OK; i++) {
-        const int k = read_seconds(a->clips + total, ROOM - total, list[i]);
-        if (k < 0) api_fail(e, API_invalid_value, name, "%s is not a list of seconds: start, end, start, end, ...", name);
+        const int k = read_numbers(*to + total, ROOM - total, list[i]);
+        if (k < 0) api_fail(e, API_invalid_value, name, "%s is not a list of %s", name, what);
         total += k;
     }
     free(list);
-    p->clip_timestamps = a->clips;
-    p->n_clip_timestamps = e->code == API_OK ? total : 0;
+    return e->code == API_OK ? total : 0;
+}
+
+int ask_fill_lists(struct ask *a, struct form *f, steno_transcribe_params *p, const steno_model *m, struct api_error *e)
+{
+    const int n_clips = fill_numbers(&a->clips, f, "clip_timestamps", "seconds: start, end, start, end, ...", m, e);
+    if (a->clips) p->clip_timestamps = a->clips, p->n_clip_timestamps = n_clips;
+    if (e->code != API_OK) return (int)e->code;
+    const int n_steps = fill_numbers(&a->ladder, f, "fallback_temperatures", "temperatures: 0.2, 0.4, ...", m, e);
+    if (a->ladder) p->fallback_temperatures = a->ladder, p->n_fallback_temperatures = n_steps;
     return (int)e->code;
 }
 
@@ -209,7 +218,7 @@ int ask_fill_clips(struct ask *a, struct form *f, steno_transcribe_params *p, co
 static int draws(const steno_transcribe_params *p)
 {
     const double step = p->temperature_increment_on_fallback;
-    return p->temperature > 0 || (step > 0 && p->temperature + step <= 1 + 1e-6);
+    return p->temperature > 0 || p->n_fallback_temperatures || (step > 0 && p->temperature + step <= 1 + 1e-6);
 }
 
 static int starts_cold(const steno_transcribe_params *p)
@@ -221,8 +230,11 @@ void ask_settle(const struct form *f, steno_transcribe_params *p, const steno_tr
 {
     steno_param step;
     if (!ask_served(m, "temperature")) return;
+    const int is_only = form_has(f, "temperature") && p->temperature > 0;
+    if (!form_has(f, "fallback_temperatures") && (is_only || form_has(f, "temperature_increment_on_fallback")))
+        p->n_fallback_temperatures = 0;
     /* A temperature above 0 is the only one. From 1 on there is no ladder, and then the library refuses a step that is not its default */
-    if (form_has(f, "temperature") && p->temperature > 0 && !form_has(f, "temperature_increment_on_fallback") &&
+    if (is_only && !form_has(f, "temperature_increment_on_fallback") && !p->n_fallback_temperatures &&
         ask_param(m, "temperature_increment_on_fallback", &step) == 0)
         p->temperature_increment_on_fallback = p->temperature < 1 ? 0 : step.value;
     if (!form_has(f, "beam_size")) {

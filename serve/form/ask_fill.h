@@ -8,7 +8,7 @@
 /* Each returns API_OK or a code, in *e. */
 int ask_fill_task(struct ask *a, struct form *f, steno_transcribe_params *p, const steno_model *m, struct api_error *e); /* and language */
 int ask_fill_words(struct ask *a, struct form *f, struct job *job, const steno_model *m, struct api_error *e); /* hot words, word times */
-int ask_fill_clips(struct ask *a, struct form *f, steno_transcribe_params *p, const steno_model *m, struct api_error *e);
+int ask_fill_lists(struct ask *a, struct form *f, steno_transcribe_params *p, const steno_model *m, struct api_error *e);
 int ask_fill_vad(struct ask *a, struct form *f, struct job *job, const steno_model *m, struct api_error *e);
 
 /* Temperatures and widths that follow from those that were given. *before: the server's defaults. */

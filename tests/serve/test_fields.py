@@ -9,6 +9,8 @@ SAME = (
     ({"language": "en-US", "prompt": "zero one"}, ("-l", "en", "--initial-prompt", "zero one")),
     ({"temperature": "0"}, ()),
     ({"temperature": "0.4", "seed": "3"}, ("--temperature", "0.4", "--temperature-increment-on-fallback", "0", "--seed", "3")),
+    ({"fallback_temperatures": "0.3, 0.7", "logprob_threshold": "0"}, ("--fallback-temperatures", "0.3,0.7", "--logprob-threshold", "0")),
+    ({"temperature": "0.2", "fallback_temperatures": "0.7"}, ("--temperature", "0.2", "--fallback-temperatures", "0.7")),
     ({"temperature": "1"}, ("--temperature", "1")),
     ({"temperature_increment_on_fallback": "0"}, ("--temperature-increment-on-fallback", "0")),
     ({"beam_size": "2", "patience": "2"}, ("--beam-size", "2", "--patience", "2")),

@@ -142,6 +142,7 @@ static const struct promise transcribe[] = {
     { "temperature", DECODES, "--temperature 0.4", "", NULL },
     { "prompt-reset-on-temperature", DECODES, "--prompt-reset-on-temperature 0.3", "--temperature 0.4", "api/test_fallback.c" },
     { "temperature-increment-on-fallback", DECODES, "--temperature-increment-on-fallback 0", WARM, NULL },
+    { "fallback-temperatures", DECODES, "--fallback-temperatures 0.5,0.9", "--temperature 0.2", NULL },
     { "compression-ratio-threshold", DECODES, "--compression-ratio-threshold 0.01", "--logprob-threshold none " WARM, NULL },
     { "compression-ratio-threshold", NANO, "--compression-ratio-threshold 2", "--guards retry", "golden/test_nano_guards.c" },
     { "entropy-threshold", DECODES, "--entropy-threshold 100", "--logprob-threshold none " WARM, "api/test_fallback.c" },

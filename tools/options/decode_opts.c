@@ -159,6 +159,23 @@ static int read_clips(struct decode_data *d, const char *list)
     }
 }
 
+static int read_ladder(struct decode_data *d, const char *list)
+{
+    static const char name[] = "--fallback-temperatures";
+    if (!list) return EXIT_OK;
+    d->ladder = calloc(count_items(list), sizeof *d->ladder);
+    if (!d->ladder) return no_memory(name);
+    for (const char *p = list;; p++) {
+        char *end;
+        const double t = strtod(p, &end);
+        if (end == p || !isfinite(t) || (*end && *end != ',') || d->n_ladder == N_MAX)
+            return message_usage("%s: '%s' is not a list of temperatures, such as 0.2,0.4", name, list);
+        d->ladder[d->n_ladder++] = t;
+        if (!*end) return EXIT_OK;
+        p = end;
+    }
+}
+
 /* ---- files ------------------------------------------------------------------------------------------------------------------- */
 
 /* Read the text of a file into malloc'd memory. */
@@ -280,6 +297,7 @@ int decode_opts_check(struct decode_data *d, struct decode_opts *o, int has_vad)
     int code = check_utf8(o);
     if (code == EXIT_OK) code = read_ids(d, o->prompt_tokens);
     if (code == EXIT_OK) code = read_clips(d, o->clip_timestamps);
+    if (code == EXIT_OK) code = read_ladder(d, o->fallback_temperatures);
     if (code == EXIT_OK) code = read_grammar(d, o);
     if (code == EXIT_OK) code = read_hotwords(d, o);
     if (o->condition < 0) o->condition = !has_vad && isnan(o->chunk_s);
@@ -291,7 +309,7 @@ int decode_opts_check(struct decode_data *d, struct decode_opts *o, int has_vad)
 static int draws(const struct decode_opts *o)
 {
     const double step = o->temperature_increment;
-    return o->temperature > 0 || (step > 0 && o->temperature + step <= 1 + 1e-6);
+    return o->temperature > 0 || o->fallback_temperatures || (step > 0 && o->temperature + step <= 1 + 1e-6);
 }
 
 /* Set widths that were not given. A model that is not known yet is assumed to be Whisper. */
@@ -304,7 +322,7 @@ void decode_opts_settle(struct decode_opts *o, const steno_model *m)
     if (o->best_of < 0) o->best_of = searches && draws(o) ? width : 0;
 }
 
-static void fill_search(steno_transcribe_params *p, const struct decode_opts *o, const steno_model *m)
+static void fill_search(steno_transcribe_params *p, const struct decode_data *d, const struct decode_opts *o, const steno_model *m)
 {
     struct decode_opts settled = *o;
     decode_opts_settle(&settled, m);
@@ -314,6 +332,8 @@ static void fill_search(steno_transcribe_params *p, const struct decode_opts *o,
     p->length_penalty = o->length_penalty;
     p->temperature = o->temperature;
     p->temperature_increment_on_fallback = o->temperature_increment;
+    p->fallback_temperatures = d->ladder;
+    p->n_fallback_temperatures = d->n_ladder;
     p->prompt_reset_on_temperature = o->prompt_reset;
 }
 
@@ -369,7 +389,7 @@ int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const st
     p->grammar_rule = o->grammar_rule;
     p->grammar_penalty = isnan(o->grammar_penalty) ? (double)INFINITY : o->grammar_penalty;
 
-    fill_search(p, o, m);
+    fill_search(p, d, o, m);
     p->n_best = (int32_t)o->n_best;
     p->compression_ratio_threshold = o->compression_ratio_threshold;
     p->entropy_threshold = o->entropy_threshold;
@@ -393,6 +413,7 @@ void decode_data_free(struct decode_data *d)
 {
     free(d->prompt_ids);
     free(d->clips);
+    free(d->ladder);
     free(d->grammar_file);
     free(d->hotwords);
     free(d->suppress);

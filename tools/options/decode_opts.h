@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct decode_opts {
-    const char *clip_timestamps, *initial_prompt, *prompt_tokens, *prefix, *hotwords;
+    const char *clip_timestamps, *fallback_temperatures, *initial_prompt, *prompt_tokens, *prefix, *hotwords;
     const char *suppress_tokens, *suppress_regex, *grammar, *grammar_rule, *prepend_punctuations, *append_punctuations;
     int condition, suppress_non_speech; /* -1: not given; decode_opts_check sets them */
     int greedy, drafted, bare;  /* drafted: a draft model is used; bare: options not given have the library's defaults */
@@ -157,6 +157,8 @@ struct decode_opts {
     { .name = "temperature-increment-on-fallback", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.temperature_increment), \
       .value = "T|none", .dflt = ARG_OF_PARAM, \
       .help = "a window that fails is decoded again at a temperature higher by T, up to 1; 0: once only" }, \
+    { .name = "fallback-temperatures", .kind = ARG_TEXT, .at = offsetof(T, decode.fallback_temperatures), .value = "T,T,...", \
+      .help = "the temperatures at which a window that fails is decoded again, each above the one before" }, \
     { .name = "prompt-reset-on-temperature", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.prompt_reset), \
       .value = "T|none", .dflt = ARG_OF_PARAM, .help = "forget earlier text after a window whose text has a temperature above T" }, \
     { .name = "compression-ratio-threshold", .kind = ARG_NUM, .none = 1, .at = offsetof(T, decode.compression_ratio_threshold), \
@@ -185,7 +187,8 @@ struct decode_opts {
 struct decode_data {
     int32_t *prompt_ids; /* [n_prompt_ids] */
     double *clips;       /* [n_clips] seconds */
-    int32_t n_prompt_ids, n_clips;
+    double *ladder;      /* [n_ladder] temperatures */
+    int32_t n_prompt_ids, n_clips, n_ladder;
     char *grammar_file;   /* text of the file, malloc'd */
     const char *grammar;  /* grammar_file, or the text of the option */
     char *hotwords;       /* one a line, malloc'd */

@@ -139,6 +139,8 @@ static void test_bad_values_are_errors_with_their_field(void **state)
         { "hallucination_silence_threshold=1", "hallucination_silence_threshold", "timestamp_granularities[]=word" },
         { "carry_initial_prompt=1", "carry_initial_prompt", "prompt" }, { "hotwords_boost=3", "hotwords_boost", "hotwords" },
         { "hotwords=, ,", "hotwords", "no words" }, { "clip_timestamps=0,1,x", "clip_timestamps", "list of seconds" },
+        { "fallback_temperatures=0.2,x", "fallback_temperatures", "list of temperatures" },
+        { "fallback_temperatures=0.4,0.2", "fallback_temperatures", "not above 0.4" },
         { "clip_timestamps=3,2", "clip_timestamps", "no length" }, { "clip_timestamps=-1", "clip_timestamps", "time" },
         { "clip_timestamps=0,1&offset_ms=5", "clip_timestamps", "offset_ms" }, { "split_on_word=1", "split_on_word", "max_len" },
         { "language=xx", "language", "not a language" }, { "language=germn", "language", "did you mean de?" },

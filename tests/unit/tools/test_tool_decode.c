@@ -151,6 +151,7 @@ static void test_the_search_is_that_of_the_other_programs_command_lines(void **s
         { { "--temperature-increment-on-fallback", "none" }, 0, 0, 5, 0, 5 },
         { { "--temperature-increment-on-fallback", "1" }, 0, 0, 5, 5, 5 },
         { { "--temperature-increment-on-fallback", "1.01" }, 0, 0, 5, 0, 5 },
+        { { "--fallback-temperatures", "1.5" }, 0, 0, 5, 5, 5 },
         { { NULL }, 1, 0, 0, 5, 5 },
         { { "--temperature-increment-on-fallback", "0" }, 1, 0, 0, 0, 1 },
         { { NULL }, 0, 1, 0, 0, 1 },
@@ -189,6 +190,21 @@ static void test_searches_get_their_lanes(void **state)
     assert_int_equal(g->code, EXIT_OK);
     assert_int_equal(decode_opts_lanes(&g->o.decode), 7);
     done(g);
+}
+
+static void test_fallback_temperatures_are_a_list(void **state)
+{
+    struct given *g = GIVE("--fallback-temperatures", "0.3,1,1.5");
+    static const double want[] = { 0.3, 1, 1.5 };
+    assert_int_equal(g->p.n_fallback_temperatures, 3);
+    assert_memory_equal(g->p.fallback_temperatures, want, sizeof want);
+    done(g);
+    static const char *const bad[] = { "0.3,", ",0.3", "0.3 0.5", "warm", "nan", "0.3,inf" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        g = GIVE("--fallback-temperatures", bad[i]);
+        assert_int_equal(g->code, EXIT_USAGE);
+        done(g);
+    }
 }
 
 static void test_clips_are_seconds_and_chunks_milliseconds(void **state)
@@ -319,6 +335,7 @@ int main(void)
         cmocka_unit_test(test_defaults_are_those_of_the_library),
         cmocka_unit_test(test_the_search_is_that_of_the_other_programs_command_lines),
         cmocka_unit_test(test_searches_get_their_lanes),
+        cmocka_unit_test(test_fallback_temperatures_are_a_list),
         cmocka_unit_test(test_clips_are_seconds_and_chunks_milliseconds),
         cmocka_unit_test(test_context_is_off_between_clips_of_voice_activity_unless_it_is_asked_for),
         cmocka_unit_test(test_the_non_speech_set_goes_in_and_out_of_the_list),
