@@ -58,6 +58,14 @@ static const struct arg rows[] = {
     { .name = "batch-size", .letter = 'b', .kind = ARG_INT, .at = AT(t.batch_size), .value = "N", .dflt = "1", .lo = 1, .hi = 128,
       .help = "number of inputs to transcribe in parallel, 1 to 128; the text does not change" },
     ENGINE_RECOGNISER_ROWS(struct transcribe_opts),
+    ARG_HEADING("Files"),
+    { .name = "output-format", .letter = 'f', .kind = ARG_LIST, .at = AT(t.formats), .value = WRITER_NAMES "|all", .hi = N_WRITERS_ALL,
+      .help = "formats of files beside the JSON lines, separated by commas; needs --output-dir" },
+    { .name = "output-dir", .kind = ARG_TEXT, .at = AT(t.out_dir), .value = "DIR",
+      .help = "write DIR/NAME.FORMAT for each input (made if missing); NAME is that of the input, or its \"id\"; @ is the input's own "
+              "folder, @/NAME one in it" },
+    { .name = "output-template", .kind = ARG_TEXT, .at = AT(t.out_template), .value = "TEXT",
+      .help = "names of files below DIR, made of {stem}, {ext}, {dir}, {format} and {language}; without it {stem}.{format}" },
     ARG_HEADING("Input"),
     { .name = "task", .kind = ARG_WORD, .at = AT(t.task), .value = "transcribe|translate", .dflt = ARG_OF_PARAM,
       .help = "write the transcript, or its English translation" },
@@ -72,6 +80,7 @@ static const struct arg rows[] = {
     PUNCTUATION_ROWS(struct transcribe_opts),
     ARG_HEADING("Result"),
     TRANSCRIBE_LOGPROBS_ROW(struct transcribe_opts),
+    SUBTITLE_ROWS(struct transcribe_opts),
     DECODE_ROWS(struct transcribe_opts),
     TRANSCRIBE_VERIFY_ROWS(struct transcribe_opts),
     ENGINE_MACHINE_ROWS(struct transcribe_opts),
@@ -114,12 +123,20 @@ static int check_given(const struct opts *o)
     return EXIT_OK;
 }
 
+static int check_files(struct run *r)
+{
+    int code = batch_files_open(&r->worker.files);
+    if (code == EXIT_OK) code = batch_files_keep(&r->worker.files, r->o.manifest);
+    return code == EXIT_OK ? batch_files_keep(&r->worker.files, r->o.output) : code;
+}
+
 static int check(struct run *r)
 {
     struct opts *o = &r->o;
     struct transcription *t = &r->worker.t;
-    const unsigned formats = 1u << WRITER_JSONL;
+    const unsigned formats = 1u << WRITER_JSONL | o->t.formats;
     int code = check_given(o);
+    if (code == EXIT_OK) code = subtitle_opts_layout(&t->layout, &r->worker.files.files.naming.formats, &o->t.subtitles);
     if (code == EXIT_OK) code = shard_read(&r->control.shard, &r->control.n_shards, o->shard);
     if (code == EXIT_OK) code = decode_opts_check(&t->data, &o->t.decode, o->t.vad.kind != VAD_OFF && !o->t.vad.join);
     if (code == EXIT_OK) code = transcription_channels(&o->t);
@@ -131,7 +148,7 @@ static int check(struct run *r)
     if (code == EXIT_OK && strcmp(o->manifest, "-")) code = path_guard_code_read(&r->path_guard, "the manifest", o->manifest);
     if (code == EXIT_OK && strcmp(o->output, "-"))
         code = path_guard_code(&r->path_guard, path_guard_plan(&r->path_guard, o->output));
-    return code;
+    return code == EXIT_OK ? check_files(r) : code;
 }
 
 /* ---- the run ----------------------------------------------------------------------------------------------------------------- */
@@ -177,6 +194,7 @@ static void fill_control(struct run *r)
     c->n_held = 4 * (int)(o->t.batch_size * o->jobs);
     c->begun_us = progress_now_us();
     c->journal.fd = -1;
+    c->files = &r->worker.files;
 }
 
 static enum job_next next(void *user, int n_busy, struct batch_work **w) { return batch_control_next(user, n_busy, w); }
@@ -237,8 +255,10 @@ static int run(struct run *r)
     struct batch_control *c = &r->control;
     r->worker.t.o = &r->o.t;
     r->worker.t.results = &r->worker.results;
-    r->worker.results.files = (struct result_files){ .naming.formats = 1u << WRITER_JSONL, .path_guard = &r->path_guard };
-    r->o.t.engine.given = &r->given;
+    r->worker.results.files = (struct result_files){ .naming.formats = 1u << WRITER_JSONL | r->o.t.formats, .path_guard = &r->path_guard };
+    r->worker.files.files = (struct result_files){ .naming = { .dir = r->o.t.out_dir, .template = r->o.t.out_template,
+                                                               .formats = r->o.t.formats }, .path_guard = &r->path_guard };
+    r->o.t.engine.given = r->o.t.subtitles.given = &r->given;
     r->o.t.engine.path_guard = r->o.t.decode.path_guard = &r->path_guard;
     r->o.t.engine.cmvn_apart = r->o.t.vad.kind != VAD_OFF;
     r->o.t.decode.drafted = r->o.t.engine.draft != NULL;

@@ -66,11 +66,17 @@ static struct id_entry *enter(struct batch_control *c, const struct manifest_ite
     return NULL;
 }
 
-/* Read the next input. @return 1, or 0 at the end or after a failure */
+/* Read the next input, and enter the names of its files. @return 1, or 0 at the end or after a failure */
 static int read_item(struct batch_control *c, struct manifest_item *it, const char **line)
 {
-    if (c->code == EXIT_OK && manifest_reader_next(&c->reader, it, line)) return 1;
-    if (c->reader.code != EXIT_OK) fail(c, c->reader.code);
+    if (c->code != EXIT_OK || !manifest_reader_next(&c->reader, it, line)) {
+        if (c->reader.code != EXIT_OK) fail(c, c->reader.code);
+        return 0;
+    }
+    const int code = c->is_checked ? EXIT_OK : batch_files_plan(c->files, it, c->reader.lines.number);
+    if (code == EXIT_OK) return 1;
+    manifest_item_free(it);
+    fail(c, code);
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #define STENO_TOOLS_BATCH_CONTROL_H
 #include "batch/ids.h"
 #include "batch/manifest_reader.h"
+#include "batch/out_files.h"
 #include "batch/work.h"
 #include "job.h"
 
@@ -22,6 +23,7 @@ struct batch_control {
     int retries, retry_failed, ordered, quiet;
     int64_t max_failures; /* 0: no limit */
     int n_held;           /* with `ordered`: maximum number of results that wait */
+    struct batch_files *files; /* whose names are entered */
     struct transcript_source source; /* of results that are written here */
     struct batch_journal journal;
     struct batch_header header;

@@ -49,12 +49,31 @@ static int on_end(void *user, const struct job_input *in, const struct job_end *
     return result_make(b, slot_of(b, in), &how, NULL);
 }
 
+/* Write the files of a transcript. @return CLASS_OK, or the class of a failure, after a message */
+static enum batch_class write_files(struct batch_worker *b, const struct job_input *in, struct transcript *what)
+{
+    const struct manifest_item *it = &slot_of(b, in)->w->item;
+    const struct transcript_source source = { .input = sound_shown(in->file), .model = b->model_path, .spent_us = WRITE_TIME_UNKNOWN,
+                                              .sha256 = input_hash(&b->hashes, it->path) };
+    if (!b->files.files.naming.dir) return CLASS_OK;
+    what->layout = &b->t.layout;
+    what->source = &source;
+    const int rc = batch_files_write(&b->files, it, what);
+    what->source = NULL;
+    if (rc == STENO_OK) return CLASS_OK;
+    message("%s: cannot write %s: %s", it->id, b->files.files.path ? b->files.files.path : "its files", b->files.reason);
+    return rc == STENO_ENOMEM ? CLASS_MEMORY : CLASS_IO;
+}
+
 static int on_output(void *user, const struct job_input *in, struct transcript *what)
 {
     struct batch_worker *b = user;
-    const struct batch_outcome how = { CLASS_OK, NULL };
+    char reason[OPTION_TEXT_SZ];
     what->token_logprobs = b->t.o->token_logprobs;
-    return result_make(b, slot_of(b, in), &how, what);
+    const enum batch_class class = write_files(b, in, what);
+    if (class != CLASS_OK) snprintf(reason, sizeof reason, "its files were not written: %s", b->files.reason);
+    const struct batch_outcome how = { class, class == CLASS_OK ? NULL : reason };
+    return result_make(b, slot_of(b, in), &how, class == CLASS_OK ? what : NULL);
 }
 
 static int on_output_failed(void *user, const struct job_input *in, int status, const char *reason)
@@ -174,4 +193,5 @@ void batch_worker_close(struct batch_worker *b)
     vad_close(&b->t.vad);
     engine_close(&b->t.engine);
     decode_data_free(&b->t.data);
+    batch_files_free(&b->files);
 }

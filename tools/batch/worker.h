@@ -4,6 +4,7 @@
 #ifndef STENO_TOOLS_BATCH_WORKER_H
 #define STENO_TOOLS_BATCH_WORKER_H
 #include "batch/input_hash.h"
+#include "batch/out_files.h"
 #include "batch/work.h"
 #include "verbs/transcribe.h"
 
@@ -28,6 +29,7 @@ struct batch_worker {
     double timeout_s;        /* of an input; 0: none */
     int n_slots;
     struct input_hashes hashes;
+    struct batch_files files;
     const char *model_path;
     const struct batch_source *source;
     struct batch_slot *slot; /* [n_slots] */

@@ -17,11 +17,12 @@ static const struct help_page pages[] = {
         { "steno translate film.mkv -m small", "print an English text" },
         { "steno translate film.mkv -m small -l ja -f srt -o .", "write English subtitles of a Japanese film" },
         { "ffmpeg -i URL -f wav - | steno translate -m base -", "read audio from another program" } } },
-    { "batch", " manifest output shard resume retry-failed retries timeout max-failures ordered batch-size jobs isolate merge model "
-               "language task word-timestamps initial-prompt vad punctuation beam-size greedy compute threads demo quiet ", {
+    { "batch", " manifest output shard resume retry-failed retries timeout max-failures ordered batch-size jobs isolate merge "
+               "output-format output-dir model language task word-timestamps initial-prompt vad punctuation beam-size greedy "
+               "compute threads demo quiet ", {
         { "steno batch -m base -i files.jsonl -o out.jsonl -b 4", "transcribe all files, four at a time" },
         { "steno batch -m base -i files.jsonl -o 3.jsonl --shard 3/64 --resume", "transcribe a part of 64, or continue it" },
-        { "steno batch -m base -i - -o - < files.txt", "read a list of paths, write to standard output" } } },
+        { "steno batch -m base -i - -o - -f srt --output-dir . < files.txt", "print results of a list of paths, and write subtitles" } } },
     { "align", NULL, {
         { "steno align speech.wav @speech.txt -m base", "print the time of each word" },
         { "steno align speech.wav @speech.txt -m base -f srt -o .", "write the same as subtitles" },

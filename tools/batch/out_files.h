@@ -1,0 +1,31 @@
+/* steno: files of a batch's results, beside its JSON lines. SPDX-License-Identifier: MIT
+ *
+ * A name follows from the manifest's line alone, so all processes of a batch, and a run that continues another, use the same names.
+ * Names are compared over the whole manifest before work begins: no two results have the same name, and none replaces an input, the
+ * manifest or the journal. Files are written before the line of their result: an input with a result has its files, and one that was
+ * interrupted gets them again. */
+#ifndef STENO_TOOLS_BATCH_OUT_FILES_H
+#define STENO_TOOLS_BATCH_OUT_FILES_H
+#include "batch/ids.h"
+#include "batch/manifest.h"
+#include "result_files.h"
+
+struct batch_files {
+    struct result_files files; /* naming.dir NULL: no files. path_guard: the manifest, the journal and models */
+    struct id_set names;       /* of inputs and results */
+    char *folder, *real;       /* the last folder that was looked up, and its path without links */
+    const char *reason;        /* why the files of an input were not written */
+};
+
+/* Check the options, and create the folder. @return an exit code, after a message, as below */
+int batch_files_open(struct batch_files *f);
+int batch_files_keep(struct batch_files *f, const char *path); /* no result may have this name; "-" is none */
+
+/* Enter the names of an input of the manifest; `line` is its number. */
+int batch_files_plan(struct batch_files *f, const struct manifest_item *it, long long line);
+
+/* Write the transcript of an input. @return STENO_OK, STENO_ENOMEM or STENO_EIO with f->reason; a failure leaves other files of it */
+int batch_files_write(struct batch_files *f, const struct manifest_item *it, const struct transcript *t);
+
+void batch_files_free(struct batch_files *f);
+#endif
