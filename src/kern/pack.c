@@ -256,15 +256,28 @@ static void pack_block_q4_0(uint8_t *out, const uint8_t *p, size_t i)
     }
 }
 
-static void pack_stored_blocks(uint8_t *out, enum packed_type t, const void *const rows[PANEL], size_t k)
+/* Five bits, in the file an unsigned number: a nibble, as in q4_0, and a bit of the word before the nibbles. */
+static void pack_block_q5_0(uint8_t *out, const uint8_t *p, size_t i)
+{
+    const uint32_t fifth = load_u32(p + 2);
+    memcpy(out + 2 * i, p, 2);
+    for (size_t j = 0; j < QBLOCK; j++) {
+        const unsigned nibble = p[6 + j % 16] >> (j < 16 ? 0 : 4) & 15;
+        out[2 * PANEL + quad_at(PK_Q8_QUAD, j, i)] = (uint8_t)((nibble | (fifth >> j & 1) << 4) - 16 + 128);
+    }
+}
+
+static void pack_stored_blocks(uint8_t *out, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k)
 {
     for (size_t b = 0; b < quad_blocks(k); b++, out += quad_block_sz(t)) {
         memset(out, 0, 2 * PANEL);
         memset(out + 2 * PANEL, quad_is_bytes(t) ? 0x80 : 0x88, quad_block_sz(t) - 2 * PANEL);
         for (size_t i = 0; i < PANEL; i++) {
             if (!rows[i]) continue;
-            if (t == PK_Q4_QUAD) pack_block_q4_0(out, (const uint8_t *)rows[i] + dtype_row_sz(DT_Q4_0, b * QBLOCK), i);
-            else pack_block_q8_0(out, (const uint8_t *)rows[i] + dtype_row_sz(DT_Q8_0, b * QBLOCK), i);
+            const uint8_t *block = (const uint8_t *)rows[i] + dtype_row_sz(from, b * QBLOCK);
+            if (from == DT_Q4_0) pack_block_q4_0(out, block, i);
+            else if (from == DT_Q5_0) pack_block_q5_0(out, block, i);
+            else pack_block_q8_0(out, block, i);
         }
     }
 }
@@ -273,13 +286,13 @@ int pack_takes(enum packed_type t, enum dtype from)
 {
     if (t == PK_Q4_QUAD) return from == DT_Q4_0;
     if (!packed_is_lowp(t)) return from == packed_source(t);
-    return dtype_block(from) == 1 || (quad_is_bytes(t) && from == DT_Q8_0);
+    return dtype_block(from) == 1 || (quad_is_bytes(t) && (from == DT_Q5_0 || from == DT_Q8_0));
 }
 
 void pack_lossy(void *panel, struct q8_loss *loss, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k)
 {
-    if (quad_is_bytes(t) && from != DT_Q8_0) { pack_q8(panel, loss, from, rows, k); return; }
-    if (packed_by_blocks(t)) { pack_stored_blocks(panel, t, rows, k); return; }
+    if (quad_is_bytes(t) && dtype_block(from) == 1) { pack_q8(panel, loss, from, rows, k); return; }
+    if (packed_by_blocks(t)) { pack_stored_blocks(panel, t, from, rows, k); return; }
     if (t == PK_F32) { pack_words(panel, rows, k); return; }
     if (t == PK_BF16_PAIR) { pack_pairs(panel, from, rows, k); return; }
     if (t == PK_I16_PAIR) { pack_ints(panel, from, rows, k); return; }

@@ -83,13 +83,16 @@ static void build_encoder(struct build *b, const struct whisper_dims *w, int by_
 }
 
 /* The order of two close tokens depends on the decoder's weights more than on anything else. So numbers are rounded to int8 blocks only if
- * the encoder is in int8, too. Weights that are stored in blocks are multiplied as blocks. */
-static struct precision precision_of_decoder(steno_model *m)
+ * the encoder is in int8, too. Weights that are stored in blocks are multiplied as blocks. A head in blocks is also the embedding, and
+ * needs no second stage. */
+static struct precision precision_of_decoder(steno_model *m, struct weights *w)
 {
+    const struct tensor *tokens = weights_find(w, "decoder.token_embedding.weight");
     m->decoder_int8 = m->blocks && (m->low_precision == PK_I8_QUAD || dtype_block(m->matrix_type) > 1);
     const enum packed_type t = m->decoder_int8 ? PK_Q8_QUAD : 0;
+    const int has_blocks = tokens && dtype_block(tokens->type) > 1;
     return (struct precision){ .by_role = { [LINEAR_QKV] = t, [LINEAR_CROSS_Q] = t, [LINEAR_UP] = t, [LINEAR_DOWN] = t,
-                                            [LINEAR_OUT] = t } };
+                                            [LINEAR_OUT] = t, [LINEAR_LM_HEAD] = has_blocks ? t : 0 } };
 }
 
 /* From token ids to the residual stream after the last layer. tokens: receives the embedding; one copy serves lookup and logits. @return
@@ -224,7 +227,7 @@ static int build_plans(steno_model *m, const struct whisper_dims *d, struct weig
     int rc = build_end(&b, &m->plan[PLAN_ENCODER]);
     if (rc) return rc;
     p.name = "decoder";
-    p.precision = precision_of_decoder(m);
+    p.precision = precision_of_decoder(m, w);
     p.max_rows = p.max_out = RUN_LANES;
     build_begin(&b, &p, e);
     build_decoder(&b, m, d);

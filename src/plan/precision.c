@@ -141,13 +141,13 @@ struct linear_input precision_input(struct build *b, enum linear_role role, cons
 }
 
 /* The block type for a stored type that loses no more than 8 bits do; 0: the stored blocks are smaller and are kept. Rows of int8 are
- * read as larger blocks. */
+ * read as larger blocks. The five bits of q5_0 become bytes without a loss: more to read, and half of the time for any number of rows. */
 static enum packed_type by_blocks(enum packed_type lowest, const struct tensor *t)
 {
     const enum dtype stored = t->type;
     if (stored == DT_Q4_0) return PK_Q4_QUAD;
     if (t->form == FORM_I8_ROWS) return lowest;
-    return stored == DT_F32 || stored == DT_F16 || stored == DT_BF16 || stored == DT_Q8_0 ? lowest : 0;
+    return stored == DT_F32 || stored == DT_F16 || stored == DT_BF16 || stored == DT_Q5_0 || stored == DT_Q8_0 ? lowest : 0;
 }
 
 /* May a matrix after a norm with these weights be multiplied in t? score: the variance of the scores, which are d products of queries and

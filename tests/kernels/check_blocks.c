@@ -12,7 +12,7 @@
 /* What is packed as what. */
 static const struct kind { enum packed_type t; enum dtype from; } kinds[] = {
     { PK_Q8_QUAD, DT_F32 },    { PK_Q8_QUAD, DT_Q8_0 },    { PK_Q4_QUAD, DT_Q4_0 },
-    { PK_Q8_QUAD_A8, DT_F32 }, { PK_Q8_QUAD_A8, DT_Q8_0 },
+    { PK_Q8_QUAD_A8, DT_F32 }, { PK_Q8_QUAD_A8, DT_Q8_0 }, { PK_Q8_QUAD, DT_Q5_0 },    { PK_Q8_QUAD_A8, DT_Q5_0 },
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, BLOCK = 32, MAX = 32639 /* of an integer of 16 bits that x becomes */ };
 
@@ -50,8 +50,11 @@ static void define_block(float *d, int *q, enum dtype from, const uint8_t *rows,
     }
     const uint8_t *p = rows + row * dtype_row_sz(from, k) + dtype_row_sz(from, b * BLOCK);
     *d = half_at(p);
-    for (size_t i = 0; i < BLOCK; i++)
-        q[i] = from == DT_Q8_0 ? (int8_t)p[2 + i] : (i < 16 ? p[2 + i] & 15 : p[2 + i - 16] >> 4) - 8;
+    const uint8_t *nibbles = p + (from == DT_Q5_0 ? 6 : 2);
+    for (size_t i = 0; i < BLOCK; i++) {
+        const int nibble = i < 16 ? nibbles[i] & 15 : nibbles[i - 16] >> 4, fifth = p[2 + i / 8] >> i % 8 & 1;
+        q[i] = from == DT_Q8_0 ? (int8_t)p[2 + i] : from == DT_Q5_0 ? nibble + 16 * fifth - 16 : nibble - 8;
+    }
 }
 
 static struct defined defined_new(size_t n, size_t k)
@@ -266,7 +269,7 @@ static void check_packing(struct check *c, const struct kind *kind, size_t k)
     const size_t per_block = kind->t == PK_Q4_QUAD ? 18 * 32 : 34 * 32;
     check(c, pack_panel_sz(kind->t, k) == blocks_of(k) * per_block, "%s: a panel takes %zu bytes", packed_name(kind->t),
           pack_panel_sz(kind->t, k));
-    check(c, pack_takes(kind->t, kind->from) && !pack_takes(kind->t, DT_Q5_0) && !pack_takes(PK_Q4_QUAD, DT_F32), "pack_takes");
+    check(c, pack_takes(kind->t, kind->from) && !pack_takes(kind->t, DT_Q5_1) && !pack_takes(PK_Q4_QUAD, DT_F32), "pack_takes");
     defined_free(&def);
     free(rows);
     free(w);
