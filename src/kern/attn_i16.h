@@ -139,5 +139,5 @@ static void pack_keys_i16(void *panel, const float *x, size_t ld, size_t n, size
     pack_i16_panel(panel, turned[0], PANEL, d_head, PANEL, I16_GROUP, I16_SUM);
 }
 
-INLINE void init_attn_i16(struct kern *k) { *kern_run(k, KV_I16) = (struct run_kern){ attn_i16, pack_keys_i16, pack_values_i16 }; }
+INLINE void init_attn_i16(struct kern *k) { *kern_run(k, KV_I16) = (struct run_kern){ attn_i16, NULL, pack_keys_i16, pack_values_i16 }; }
 #endif

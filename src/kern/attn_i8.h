@@ -151,6 +151,6 @@ static void pack_values_i8(void *panel, const float *x, size_t ld, size_t n, siz
 
 INLINE void init_attn_i8(struct kern *k)
 {
-    *kern_run(k, KV_I8) = (struct run_kern){ attn_i8, pack_keys_i8, pack_values_i8 };
+    *kern_run(k, KV_I8) = (struct run_kern){ attn_i8, NULL, pack_keys_i8, pack_values_i8 };
 }
 #endif

@@ -5,6 +5,7 @@
 #include "kern/attn_bf16.h"
 #include "kern/attn_i16.h"
 #include "kern/attn_rel.h"
+#include "kern/attn_rel_f32.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
 #include "kern/lowp.h"
@@ -24,6 +25,8 @@ INLINE void init_every(struct kern *k)
     init_attn_bf16(k);
     init_attn_i16(k);
     init_attn_rel(k);
+    init_attn_rel_i16(k);
+    init_attn_rel_f32(k);
     init_elem(k);
     init_spectra(k);
 }

@@ -127,6 +127,11 @@ size_t kern_attn_run_scratch(enum kv_type t, size_t n_keys)
     return (HEAD + ROWS * run_score_ld(kv_run_packed(t), n_keys)) * sizeof(float);
 }
 
+size_t kern_attn_rel_run_scratch(size_t n_keys)
+{
+    return sizeof(struct attn_rel_run_scratch) + REL_ROWS * rel_run_ld(PK_I16_PAIR, n_keys) * sizeof(uint32_t);
+}
+
 size_t kern_attn_scratch_max(void) { return sizeof(struct attn_scratch); }
 
 size_t kern_spectra_scratch(uint32_t n)

@@ -29,7 +29,7 @@
  *              1e-5 of itself from a tie; from the twin 1e-4, three of those
  *   attn_weights  1e-5 relative to the largest weight of the row, with q as the type rounds it;  zscore: 1e-5 relative to the largest
  *              output of the column
- *   attn_rel   relative to max |value|: 3e-6
+ *   attn_rel   relative to max |value|: 3e-6; of a run in int16, from the twin 1e-4, from the formula 1e-3
  *   lstm       c: 1e-6 * (1 + |c_before|), h: 2e-6 * (1 + |c_before|), absolute
  *   spectra    against the definition in double: a bin by 8 eps * sqrt(sum of squares of the windowed frame), its logarithm to
  *              base 10 by 1e-6 + eps times itself more
@@ -194,9 +194,12 @@ uint16_t bf16_from_f32(float x);
  * KV_Q8 is KV_INT with keys of 8 bits: their scales are m / 127, too, q is high and there is no low part; 68 bytes where f16 needs 128. */
 enum kv_type { KV_F32, KV_F16, KV_BF16, KV_INT, KV_Q8, KV_TYPES,
                /* Of one run as a whole, for run_kern only: panels of keys, then those of values; never in a state. */
-               KV_I8 = KV_TYPES, KV_I16, KV_ALL };
+               KV_I8 = KV_TYPES, KV_I16, KV_PANELS /* f32, for positions that are relative alone */, KV_ALL };
 static inline int kv_is_run(enum kv_type t) { return t >= KV_TYPES; }
-static inline enum packed_type kv_run_packed(enum kv_type t) { return t == KV_I8 ? PK_I8_QUAD : PK_I16_PAIR; }
+static inline enum packed_type kv_run_packed(enum kv_type t)
+{
+    return t == KV_I8 ? PK_I8_QUAD : t == KV_I16 ? PK_I16_PAIR : PK_F32;
+}
 static inline int kv_is_ints(enum kv_type t) { return t == KV_INT || t == KV_Q8; }
 static inline size_t kv_elem_sz(enum kv_type t) { return t == KV_F32 ? 4 : 2; } /* not for integers */
 size_t kv_block_sz(enum kv_type t, size_t d_head); /* of a block of one head; for a run's types, an upper bound */
@@ -330,8 +333,11 @@ struct attn_run {
     float scale;               /* of the score; > 0 */
 };
 
+struct attn_rel_run; /* rel_positions.h */
+
 struct run_kern {
-    void (*attn)(const struct attn_run *a, void *scratch); /* scratch: kern_attn_run_scratch bytes */
+    void (*attn)(const struct attn_run *a, void *scratch); /* scratch: kern_attn_run_scratch bytes; not KV_PANELS */
+    void (*attn_rel)(const struct attn_rel_run *a, void *scratch); /* scratch: kern_attn_rel_run_scratch bytes; not KV_I8 */
     /* Pack a panel of keys: n rows of x, at most PANEL, minus less[d_head] each. Pack a panel of values: all n rows, n_d columns, at most
      * PANEL. */
     void (*pack_keys)(void *panel, const float *x, size_t ld, size_t n, size_t d_head, const float *less);
@@ -479,6 +485,7 @@ size_t kern_linear_scratch(const struct kern *k, enum packed_type t, size_t n_k,
 size_t kern_attn_scratch(const struct kern *k, enum kv_type t, size_t d_head);
 size_t kern_attn_run_scratch(enum kv_type t, size_t n_keys);
 size_t kern_attn_rel_scratch(size_t n_keys); /* n_keys: of the sequence */
+size_t kern_attn_rel_run_scratch(size_t n_keys);
 size_t kern_linear_scratch_max(void);
 size_t kern_attn_scratch_max(void);
 size_t kern_spectra_scratch(uint32_t n);   /* n points */

@@ -4,6 +4,7 @@
  * of the keys, which are already integers. */
 #include <math.h>
 #include "kern/ref.h"
+#include "kern/rel_positions.h"
 
 static const char *panel_at(const void *panels, enum packed_type t, size_t i, size_t k)
 {
@@ -102,6 +103,64 @@ static void attn_i16(const struct attn_run *a, void *scratch)
     for (size_t r = 0; r < a->rows; r++) attn_i16_row(a, a->q + r * a->ld_q, a->out + r * a->ld_out, scratch);
 }
 
+/* Part of a score: the product of q and row `at` of panels, to base 2. */
+static float rel_part(const struct attn_rel_run *a, const void *panels, const int16_t *q, float unit, size_t at)
+{
+    const char *panel = panel_at(panels, PK_I16_PAIR, at / PANEL, a->d_head);
+    int32_t sum = 0;
+    for (size_t d = 0; d < a->d_head; d++) sum += q[d] * weight_at(panel, PK_I16_PAIR, d, at % PANEL);
+    return (float)sum * (unit * scale_at(panel, at % PANEL));
+}
+
+/* Scores of the keys that row i sees. @return the highest, NaN if one is not finite */
+static float rel_scores_i16(float *score, const struct attn_rel_run *a, size_t i)
+{
+    const struct key_span sees = a->sees[i];
+    float with[2][HEAD_MAX], unit[2], highest = -INFINITY;
+    int16_t q[2][HEAD_MAX];
+    for (size_t d = 0; d < a->d_head; d++) {
+        with[0][d] = a->q[i * a->ld_q + d] + a->u[d];
+        with[1][d] = a->q[i * a->ld_q + d] + a->v[d];
+    }
+    for (int k = 0; k < 2; k++) unit[k] = query_of(q[k], PK_I16_PAIR, with[k], a->d_head) * (a->scale * RUN_LOG2_E);
+    for (size_t j = sees.from; j < sees.to; j++) {
+        score[j] = rel_part(a, a->keys, q[0], unit[0], j) + rel_part(a, a->distances, q[1], unit[1], a->at + j - i);
+        highest = isfinite(score[j]) && !isnan(highest) ? fmaxf(highest, score[j]) : NAN;
+    }
+    return highest;
+}
+
+static void attn_rel_i16_row(const struct attn_rel_run *a, size_t i, float *score)
+{
+    const struct key_span sees = a->sees[i];
+    const float highest = rel_scores_i16(score, a, i);
+    const size_t first = sees.from / RUN_GROUP * RUN_GROUP;
+    double sum = 0, out[HEAD_MAX] = { 0 };
+    for (size_t j0 = first; j0 < sees.to && !isnan(highest); j0 += RUN_GROUP) {
+        const char *const panels = a->values;
+        const size_t from = j0 > sees.from ? j0 : sees.from, to = size_min(sees.to, j0 + RUN_GROUP);
+        float top = -INFINITY;
+        for (size_t j = from; j < to; j++) top = fmaxf(top, score[j]);
+        const double scale = exp2((double)top - (double)highest);
+        for (size_t j = from; j < to; j++) {
+            const float weight = nearbyintf(exp2f(score[j] + (RUN_LOG2_I16 - top)));
+            sum += (double)weight * scale;
+            for (size_t d = 0; d < a->d_head; d++)
+                out[d] += (double)weight * scale *
+                          weight_at(panel_at(panels, PK_I16_PAIR, d / PANEL, a->n_keys), PK_I16_PAIR, j, d % PANEL);
+        }
+    }
+    for (size_t d = 0; d < a->d_head; d++) {
+        const char *panel = panel_at(a->values, PK_I16_PAIR, d / PANEL, a->n_keys);
+        a->out[i * a->ld_out + d] = isnan(highest) ? NAN : (float)(out[d] / sum) * scale_at(panel, d % PANEL);
+    }
+}
+
+static void attn_rel_i16(const struct attn_rel_run *a, void *scratch)
+{
+    for (size_t i = 0; i < a->rows; i++) attn_rel_i16_row(a, i, scratch);
+}
+
 static void pack_keys(void *panel, enum packed_type t, const float *x, size_t ld, size_t n, size_t d_head, const float *less)
 {
     const void *rows[PANEL] = { 0 };
@@ -165,6 +224,6 @@ static void pack_values_i16(void *panel, const float *x, size_t ld, size_t n, si
 
 void kern_init_attn_run_c(struct kern *k)
 {
-    *kern_run(k, KV_I8) = (struct run_kern){ attn_i8, pack_keys_i8, pack_values_i8 };
-    *kern_run(k, KV_I16) = (struct run_kern){ attn_i16, pack_keys_i16, pack_values_i16 };
+    *kern_run(k, KV_I8) = (struct run_kern){ attn_i8, NULL, pack_keys_i8, pack_values_i8 };
+    *kern_run(k, KV_I16) = (struct run_kern){ attn_i16, attn_rel_i16, pack_keys_i16, pack_values_i16 };
 }

@@ -96,6 +96,16 @@ struct attn_scratch {
 static inline size_t rel_score_ld(size_t n_keys) { return (n_keys + 31) / 16 * 16; }
 struct attn_rel_scratch { float with_u[ATTN_REL_ROWS * HEAD_MAX], with_v[ATTN_REL_ROWS * HEAD_MAX], score[]; };
 
+/* The same over packed keys: scores of REL_ROWS rows in words, each after the scales of its weights and a margin, with a margin behind. */
+struct attn_rel_run_scratch {
+    float unit[2][REL_ROWS], share[REL_ROWS];
+    float top[RUN_KEYS_MAX / RUN_GROUP];
+    float acc[TILE_ROWS_MAX * PANEL];
+    int32_t ints[TILE_ROWS_MAX * PANEL];
+    uint32_t q[2][REL_ROWS * (HEAD_MAX + 16)]; /* with u, with v */
+    uint32_t score[];
+};
+
 /* For attention over a run: words before a row's scores, which are the scales of their weights; and words between rows: scores of n keys in
  * whole panels, and never an even number of lines. */
 static inline size_t run_groups(size_t n_keys) { return (n_keys + RUN_GROUP - 1) / RUN_GROUP; }
@@ -104,6 +114,7 @@ static inline size_t run_score_ld(enum packed_type t, size_t n_keys)
 {
     return (run_head(t, n_keys) + (n_keys + PANEL - 1) / PANEL * PANEL) | 16;
 }
+static inline size_t rel_run_ld(enum packed_type t, size_t n_keys) { return run_score_ld(t, n_keys) + 2 * REL_MARGIN; }
 
 /* Scratch of spectra, for the widest vectors: the points of one frame per lane, later overwritten by the powers; then rows of complex
  * numbers, later overwritten by the bands. */

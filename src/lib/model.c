@@ -326,13 +326,14 @@ static const char *attention_name(const steno_model *m)
 {
     const struct plan *p = &m->plan[PLAN_ENCODER];
     const int pairs = m->low_precision == PK_BF16_PAIR || (m->low_precision == PK_I8_QUAD && executor_gains(m->executor, PK_BF16_PAIR));
-    int is_i8 = 0, is_i16 = 0;
+    int is_i8 = 0, is_i16 = 0, is_f32 = 0;
     for (int k = 0; k < p->n_ops; k++) {
         if (p->op[k].kind != OP_KV_PACK) continue;
         is_i8 |= p->slot[p->op[k].kv_slot].kv_type == KV_I8;
         is_i16 |= p->slot[p->op[k].kv_slot].kv_type == KV_I16;
+        is_f32 |= p->slot[p->op[k].kv_slot].kv_type == KV_PANELS;
     }
-    return is_i8 ? "int8" : is_i16 ? "int16" : pairs ? "bf16" : "f32";
+    return is_i8 ? "int8" : is_i16 ? "int16" : pairs && !is_f32 ? "bf16" : "f32";
 }
 
 int steno_model_info_get(const steno_model *m, steno_model_info *info)

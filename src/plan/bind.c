@@ -332,7 +332,7 @@ struct linear_binds bind_linear_values(struct build *b, const struct linear_desc
     const float *bias = bias_of(b, l);
     const float *norm = !b->status && l->norm != NO_BIND ? bind_at(b, l->norm)->norm_weight : NULL;
     const struct linear_input in = precision_input(b, l->role, &m, norm ? norm : l->deviations);
-    for (int t = KV_TYPES; t < KV_ALL; t++) binds.attends[t - KV_TYPES] = precision_attends_in(b, l->role, &in, (enum kv_type)t);
+    for (int t = KV_TYPES; t < KV_PANELS; t++) binds.attends[t - KV_TYPES] = precision_attends_in(b, l->role, &in, (enum kv_type)t);
     if (!b->status && matrices_rows(&m) > UINT32_MAX)
         b->status = err_set(b->e, STENO_EUNSUPPORTED, "%s: tensor %s has too many rows", b->p.weights->name, m.tensor[0]->name);
     for (int from = 0; from < l->n_parts && !b->status;) from = add_parts(b, &binds, l, &in, &m, from, n_values, bias);
@@ -387,9 +387,19 @@ static int suits_run(const struct build *b, const struct linear_binds *l, uint32
 
 enum kv_type linear_kv_type_of_run(const struct build *b, const struct linear_binds *l, uint32_t d_head)
 {
-    for (int t = KV_I8; t < KV_ALL; t++)
+    for (int t = KV_I8; t < KV_PANELS; t++)
         if (suits_run(b, l, d_head, (enum kv_type)t)) return (enum kv_type)t;
     return linear_kv_type(b, l);
+}
+
+enum kv_type linear_kv_type_of_relative(const struct build *b, const struct linear_binds *l, uint32_t d_head)
+{
+    int all = !b->status && l->attends[KV_I16 - KV_TYPES] && d_head <= I16_GROUP && b->plan.max_rows <= RUN_KEYS_MAX;
+    for (int i = 0; i < l->n && all; i++) {
+        const uint8_t t = b->bind[l->bind[i]].type;
+        all = t == PK_I16_PAIR || t == PK_BF16_PAIR || t == PK_I8_QUAD;
+    }
+    return all ? KV_I16 : KV_PANELS;
 }
 
 /* The number of outputs in both [at, at + n) and [from, to). */

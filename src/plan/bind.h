@@ -115,6 +115,9 @@ enum kv_type linear_kv_type(const struct build *b, const struct linear_binds *l)
 /* The same for a run whose rows attend to all of it and to nothing else: KV_I8 or KV_I16 if queries, keys and values are packed so and
  * scores are small enough. */
 enum kv_type linear_kv_type_of_run(const struct build *b, const struct linear_binds *l, uint32_t d_head);
+/* The same for attention with relative positions (OP_ATTN_REL): KV_I16 if queries, keys and values have at most 16 bits and scores are
+ * small enough, else KV_PANELS. */
+enum kv_type linear_kv_type_of_relative(const struct build *b, const struct linear_binds *l, uint32_t d_head);
 
 /* The destination of the outputs. */
 struct linear_use {

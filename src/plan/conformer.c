@@ -113,28 +113,44 @@ static void build_ffn(struct build *b, const struct conformer *c, const char *no
     if (op) op->aux = x;
 }
 
+/* The products of distances with a layer's matrix, packed for its heads. */
+static uint16_t build_distance_rows(struct build *b, const struct conformer *c, const char *name, uint16_t distances, uint16_t attn,
+                                    enum kv_type type)
+{
+    const struct linear_part pos = { name, NULL, c->d };
+    const uint16_t first = b->plan.n_ops, rows = build_slot_rows(b, 2 * b->plan.max_rows - 1, c->d);
+    const uint16_t packed = build_slot_kv(b, c->heads, c->d / c->heads, type);
+    emit(b, OP_LINEAR, "self_attn.linear_pos", rows, distances, bind_matrix(b, &pos, c->d, LINEAR_OTHER, NO_BIND));
+    struct op *op = emit(b, OP_PACK_DISTANCES, "self_attn.pos_pack", NO_SLOT, rows, attn);
+    if (op) op->kv_slot = packed;
+    emit_rows(b, first, ROWS_DISTANCES);
+    return packed;
+}
+
 /* Attention over rows of queries, keys and values. distances: slot of the table's rows; NO_SLOT: a stream */
-static void build_heads(struct build *b, const struct conformer *c, uint16_t out, uint16_t rows, uint16_t distances, uint16_t layer)
+static void build_heads(struct build *b, const struct conformer *c, uint16_t out, uint16_t rows, uint16_t distances, enum kv_type type,
+                        uint16_t layer)
 {
     static const char pos_name[] = "self_attn.linear_pos.weight";
     const uint32_t d_head = c->d / c->heads;
-    const struct linear_part pos = { pos_name, NULL, c->d };
+    const uint16_t attn = bind_attn(b, c->heads, c->heads, d_head);
     const float *table = NULL;
-    uint16_t r = NO_SLOT;
+    uint16_t r = NO_SLOT, kv = NO_SLOT;
     struct op *op;
     if (c->keys) {
         table = bind_distance_rows(b, pos_name, c->behind + c->ahead + 1, c->d);
         shift_state(b, c->keys, layer, "self_attn.keys", (struct columns){ rows, (uint16_t)c->d }, 2 * c->d);
     } else {
-        r = build_slot_rows(b, 2 * b->plan.max_rows - 1, c->d);
-        op = emit(b, OP_LINEAR, "self_attn.linear_pos", r, distances, bind_matrix(b, &pos, c->d, LINEAR_OTHER, NO_BIND));
-        if (op) op->rows = ROWS_DISTANCES;
+        r = build_distance_rows(b, c, pos_name, distances, attn, type);
+        kv = build_slot_kv(b, c->heads, d_head, type);
+        op = emit(b, OP_KV_PACK, "self_attn.pack", NO_SLOT, rows, attn);
+        if (op) op->kv_slot = kv, op->column = (uint16_t)c->d;
     }
-    const uint16_t attn = bind_attn(b, c->heads, c->heads, d_head);
     const float *u = bind_table(b, "self_attn.pos_bias_u", c->heads, d_head), *v = bind_table(b, "self_attn.pos_bias_v", c->heads, d_head);
     op = emit(b, OP_ATTN_REL, "self_attn", out, rows, attn);
     if (!op) return;
     op->aux = r;
+    op->kv_slot = kv;
     if (c->keys) op->state = c->keys - 1, op->layer = layer;
     struct bind *at = bind_at(b, attn);
     at->bias = u;
@@ -156,7 +172,7 @@ static void build_attn(struct build *b, const struct conformer *c, uint16_t x, u
     emit_linear(b, &(struct linear_use){ .label = "self_attn.qkv", .out = rows, .in = y, .aux = NO_SLOT, .kv_slot = NO_SLOT,
                                          .state = NO_STATE }, &qkv);
     const uint16_t out = build_slot(b, c->d);
-    build_heads(b, c, out, rows, distances, layer);
+    build_heads(b, c, out, rows, distances, linear_kv_type_of_relative(b, &qkv, c->d / c->heads), layer);
     emit_matrix(b, c, &(struct layer_matrix){ "self_attn.linear_out", c->d, c->d, LINEAR_OUT, NO_BIND, ACT_NONE, NULL }, x, out, x);
 }
 

@@ -12,7 +12,8 @@ static const char *const kind_name[OP_KINDS] = {
     [OP_MEDIAN_FILTER] = "median_filter", [OP_CIF] = "cif", [OP_LSTM] = "lstm", [OP_MAGNITUDE] = "magnitude",
     [OP_ROPE] = "rope", [OP_GLU] = "glu", [OP_ACT] = "act", [OP_ADD] = "add", [OP_LOGITS_APPROX] = "logits_approx",
     [OP_LOGITS_BOUND] = "logits_bound", [OP_LOGITS_REDUCE] = "logits_reduce", [OP_LOGITS_BEST] = "logits_best",
-    [OP_SAMPLE] = "sample", [OP_STEM2D] = "stem2d", [OP_DISTANCES] = "distances", [OP_ATTN_REL] = "attn_rel",
+    [OP_SAMPLE] = "sample", [OP_STEM2D] = "stem2d", [OP_DISTANCES] = "distances",
+    [OP_PACK_DISTANCES] = "pack_distances", [OP_ATTN_REL] = "attn_rel",
 };
 
 /* A slot's shape, "s3[512]" or "kv2[8x64]"; "-" for no slot. */
@@ -66,7 +67,7 @@ static void extras_text(char *out, size_t n, const struct plan *p, const struct 
     if (op->kind == OP_ATTN_WEIGHTS) snprintf(state, sizeof state, " state%u.%u head %u", op->state, op->layer, op->attn_head);
     if (op->kind != OP_LINEAR && op->kv_slot != NO_SLOT) snprintf(state, sizeof state, " kv%u", op->kv_slot);
     if (c->taps) snprintf(filter, sizeof filter, " %u taps, %u before", c->taps, c->left);
-    const char *added = op->aux == NO_SLOT ? "" : op->kind == OP_MEDIAN_FILTER ? " sum" : " residual";
+    const char *added = op->aux == NO_SLOT || op->kind == OP_ATTN_REL ? "" : op->kind == OP_MEDIAN_FILTER ? " sum" : " residual";
     const int is_approx = op->flags & OPF_APPROX || (op->kind == OP_LOGITS_BEST && op->approx);
     const char *bias = c->bias && (op->kind == OP_LINEAR || op->kind == OP_ACT || op->kind == OP_FSMN) ? " bias" : "";
     snprintf(out, n, "%s%s%s%s%s%s%s%s%s%s%s", filter, bias, act[c->act], choice, added, c->positions ? " positions" : "",

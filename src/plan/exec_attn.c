@@ -201,8 +201,7 @@ uint32_t kv_pack_items(const struct replay *rp, const struct op *op)
     return sequences_of(rp, op->rows) * c->kv_heads * (KEY_PARTS + (uint32_t)pack_panels(c->d_head));
 }
 
-/* Values of n positions. */
-static void *run_values(const struct kv_view *kv, enum kv_type type, size_t n, size_t d_head)
+void *kv_run_values(const struct kv_view *kv, enum kv_type type, size_t n, size_t d_head)
 {
     return (char *)kv->base + pack_panels(n) * pack_panel_sz(kv_run_packed(type), d_head);
 }
@@ -228,7 +227,7 @@ void kv_pack_item(const struct replay *rp, const struct op *op, uint32_t i)
     kv.base = (char *)kv.base + s.block * kv.block_stride;
     if (part >= KEY_PARTS) {
         const size_t d = (size_t)(part - KEY_PARTS) * PANEL, left = c->d_head - d;
-        char *to = (char *)run_values(&kv, type, s.n, c->d_head) + d / PANEL * pack_panel_sz(kv_run_packed(type), s.n);
+        char *to = (char *)kv_run_values(&kv, type, s.n, c->d_head) + d / PANEL * pack_panel_sz(kv_run_packed(type), s.n);
         kern->pack_values(to, keys + (size_t)c->kv_heads * c->d_head + d, ld, s.n, left < PANEL ? left : PANEL);
         return;
     }
@@ -251,7 +250,7 @@ static void attn_run_item(const struct replay *rp, const struct op *op, const st
     enum kv_type type;
     const struct kv_view kv = unit_kv(rp, op, u, &type);
     struct attn_run a = { .out = row0(rp, op->out) + u.g.row * ld_out + at, .ld_out = ld_out, .q = row0(rp, op->in) + u.g.row * ld_q + at,
-                         .ld_q = ld_q, .keys = kv.base, .values = run_values(&kv, type, u.n_keys, c->d_head), .rows = u.g.n,
+                         .ld_q = ld_q, .keys = kv.base, .values = kv_run_values(&kv, type, u.n_keys, c->d_head), .rows = u.g.n,
                          .d_head = c->d_head, .n_keys = u.n_keys, .scale = c->scale };
     for (uint32_t h = 0; h < share; h++, a.q += c->d_head, a.out += c->d_head) kern_run_of(rp->x->kern, type)->attn(&a, scratch);
 }

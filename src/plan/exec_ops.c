@@ -379,6 +379,7 @@ static struct op_way const way[OP_KINDS] = {
     [OP_SAMPLE] = { sample_run, NULL },
     [OP_STEM2D] = { stem2d_run, NULL },
     [OP_DISTANCES] = { distances_run, NULL },
+    [OP_PACK_DISTANCES] = { pack_distances_run, NULL },
     [OP_ATTN_REL] = { attn_rel_run, NULL },
 };
 

@@ -2,11 +2,15 @@
 #include "kern/rel_positions.h"
 #include "plan/replay.h"
 
-enum { REL_ITEM = 32 /* query rows of an item, which begin at multiples of it in their sequence: rows are grouped in one way only */ };
+enum {
+    REL_ITEM = 32,     /* query rows of an item over a state, and rows of distances */
+    DISTANCE_PARTS = 4 /* items that pack the distances of a head */
+};
 
 size_t attn_rel_scratch(const struct plan *p, const struct op *op, const struct kv_state *state)
 {
-    return kern_attn_rel_scratch(op->state == NO_STATE ? p->max_rows : state[op->state].desc.positions);
+    if (op->state == NO_STATE) return kern_attn_rel_run_scratch(p->max_rows);
+    return kern_attn_rel_scratch(state[op->state].desc.positions);
 }
 
 /* A stream's keys, those of earlier runs and its own, fit into its state. */
@@ -34,14 +38,41 @@ void distances_run(const struct replay *rp, const struct op *op, const struct wo
     const uint32_t rows = rows_of(rp, op);
     FOR_ITEMS(i, (rows + REL_ITEM - 1) / REL_ITEM) {
         for (uint32_t r = (uint32_t)i * REL_ITEM; r < rows && r < ((uint32_t)i + 1) * REL_ITEM; r++)
-            memcpy(row0(rp, op->out) + (size_t)r * rp->p->slot[op->out].ld, c->positions + (size_t)(c->k + r - rows / 2) * c->n,
+            memcpy(row0(rp, op->out) + (size_t)r * rp->p->slot[op->out].ld, c->positions + (size_t)(c->k + rows / 2 - r) * c->n,
                    c->n * sizeof(float));
     }
 }
 
-static uint32_t rel_groups(struct sequence s) { return (s.n + REL_ITEM - 1u) / REL_ITEM; }
+/* Packed distances of a head. */
+static char *distances_of(const struct replay *rp, uint16_t slot, uint32_t head)
+{
+    const struct slot *s = &rp->p->slot[slot];
+    return (char *)rp->x->scratch + s->offset + head * (s->rows / KV_BLOCK) * kv_block_sz((enum kv_type)s->kv_type, s->d_head);
+}
 
-/* Keys of a sequence for one head, and the table of distances. */
+void pack_distances_run(const struct replay *rp, const struct op *op, const struct worker *worker)
+{
+    static const float none[HEAD_MAX];
+    const struct bind *c = &rp->p->bind[op->bind];
+    const enum kv_type type = (enum kv_type)rp->p->slot[op->kv_slot].kv_type;
+    const size_t rows = rows_of(rp, op), panels = pack_panels(rows), ld = rp->p->slot[op->in].ld;
+    const size_t sz = pack_panel_sz(kv_run_packed(type), c->d_head);
+    FOR_ITEMS(i, c->heads * DISTANCE_PARTS) {
+        const uint32_t head = (uint32_t)i / DISTANCE_PARTS, part = (uint32_t)i % DISTANCE_PARTS;
+        const float *x = row0(rp, op->in) + (size_t)head * c->d_head;
+        char *to = distances_of(rp, op->kv_slot, head);
+        for (size_t p = panels * part / DISTANCE_PARTS; p < panels * (part + 1) / DISTANCE_PARTS; p++) {
+            const size_t n = rows - p * PANEL < PANEL ? rows - p * PANEL : PANEL;
+            kern_run_of(rp->x->kern, type)->pack_keys(to + p * sz, x + p * PANEL * ld, ld, n, c->d_head, none);
+        }
+    }
+}
+
+/* Query rows of an item: the kernel's groups. */
+static uint32_t rel_rows(const struct op *op) { return op->state == NO_STATE ? REL_ROWS : REL_ITEM; }
+static uint32_t rel_groups(const struct op *op, struct sequence s) { return (s.n + rel_rows(op) - 1u) / rel_rows(op); }
+
+/* Keys of a sequence for one head over a state, and the table of distances. */
 struct rel_keys {
     const float *at;   /* key 0 */
     size_t ld;
@@ -65,11 +96,6 @@ static struct rel_keys keys_of(const struct replay *rp, const struct op *op, str
 {
     const struct bind *c = &rp->p->bind[op->bind];
     const size_t width = (size_t)c->heads * c->d_head;
-    if (op->state == NO_STATE) {
-        const size_t ld = rp->p->slot[op->in].ld, ld_r = rp->p->slot[op->aux].ld;
-        return (struct rel_keys){ row0(rp, op->in) + (size_t)s.row * ld + width + column, ld, s.n, 0, { 0, s.n },
-                                  row0(rp, op->aux) + (size_t)(distances_count(rp) / 2) * ld_r + column, ld_r };
-    }
     struct rel_keys k = { .ld = 2 * width, .place = stream_place(rp, s), .r = c->positions + c->k * width + column, .ld_r = width };
     const struct shift_mem *m = &rp->x->mem[op->state].lane[s.lane];
     k.held = k.place.before - sees(c, &k, k.place.before).from;
@@ -78,25 +104,55 @@ static struct rel_keys keys_of(const struct replay *rp, const struct op *op, str
     return k;
 }
 
-/* Group `at` of all sequences for one head. */
-static void attn_rel_item(const struct replay *rp, const struct op *op, uint32_t at, uint32_t head, void *scratch)
+/* Rows [first, first + rows) of a sequence. */
+struct rel_item { struct sequence s; uint32_t first, rows; };
+
+/* Group `at` of all sequences. */
+static struct rel_item rel_item_at(const struct replay *rp, const struct op *op, uint32_t at)
+{
+    struct sequence s = sequence_at(rp, op->rows, 0);
+    for (uint32_t i = 0, n; at >= (n = rel_groups(op, s)); at -= n) s = sequence_at(rp, op->rows, ++i);
+    const uint32_t first = at * rel_rows(op), left = s.n - first;
+    return (struct rel_item){ s, first, left < rel_rows(op) ? left : rel_rows(op) };
+}
+
+/* Over keys that this run packed. */
+static void attn_rel_packed(const struct replay *rp, const struct op *op, struct rel_item t, uint32_t head, void *scratch)
 {
     const struct bind *c = &rp->p->bind[op->bind];
-    const struct slot *in = &rp->p->slot[op->in];
+    const struct slot *in = &rp->p->slot[op->in], *out = &rp->p->slot[op->out];
+    const struct rel_keys k = { .n = t.s.n, .place = { 0, t.s.n } };
+    const size_t column = (size_t)head * c->d_head, row = (size_t)t.s.row + t.first;
+    struct key_span span[REL_ROWS];
+    enum kv_type type;
+    struct kv_view kv = replay_kv(rp, op, head, 0, &type);
+    kv.base = (char *)kv.base + t.s.block * kv.block_stride;
+    for (uint32_t i = 0; i < t.rows; i++) span[i] = sees(c, &k, t.first + i);
+    const struct attn_rel_run a = { .out = row0(rp, op->out) + row * out->ld + column, .ld_out = out->ld,
+                                    .q = row0(rp, op->in) + row * in->ld + column, .ld_q = in->ld, .u = c->bias + column,
+                                    .v = c->filter + column, .keys = kv.base, .values = kv_run_values(&kv, type, t.s.n, c->d_head),
+                                    .distances = distances_of(rp, op->aux, head), .sees = span,
+                                    .at = distances_count(rp) / 2 - t.first, .rows = t.rows, .d_head = c->d_head, .n_keys = t.s.n,
+                                    .scale = c->scale };
+    kern_run_of(rp->x->kern, type)->attn_rel(&a, scratch);
+}
+
+/* Over the keys of a state. */
+static void attn_rel_state(const struct replay *rp, const struct op *op, struct rel_item t, uint32_t head, void *scratch)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    const struct slot *in = &rp->p->slot[op->in], *out = &rp->p->slot[op->out];
+    const size_t column = (size_t)head * c->d_head, width = (size_t)c->heads * c->d_head, row = (size_t)t.s.row + t.first;
     struct key_span span[REL_ITEM];
-    struct sequence s = sequence_at(rp, op->rows, 0);
-    for (uint32_t i = 0, n; at >= (n = rel_groups(s)); at -= n) s = sequence_at(rp, op->rows, ++i);
-    const uint32_t first = at * REL_ITEM, left = s.n - first;
-    const size_t column = (size_t)head * c->d_head, width = (size_t)c->heads * c->d_head;
-    const struct rel_keys k = keys_of(rp, op, s, column);
-    struct attn_rel a = { .out = row0(rp, op->out) + (size_t)(s.row + first) * rp->p->slot[op->out].ld + column,
-                          .ld_out = rp->p->slot[op->out].ld, .q = row0(rp, op->in) + (size_t)(s.row + first) * in->ld + column,
-                          .ld_q = in->ld, .u = c->bias + column, .v = c->filter + column, .keys = k.at, .values = k.at + width,
-                          .ld_kv = k.ld, .r = k.r, .ld_r = (ptrdiff_t)k.ld_r, .sees = span, .first = k.held + first,
-                          .rows = left < REL_ITEM ? left : REL_ITEM, .d_head = c->d_head, .scale = c->scale };
-    for (uint32_t i = 0; i < a.rows; i++) {
-        const uint32_t gone = k.place.before - k.held; /* rows of the stream before key 0 */
-        span[i] = sees(c, &k, k.place.before + first + i);
+    const struct rel_keys k = keys_of(rp, op, t.s, column);
+    const uint32_t gone = k.place.before - k.held; /* rows of the stream before key 0 */
+    const struct attn_rel a = { .out = row0(rp, op->out) + row * out->ld + column, .ld_out = out->ld,
+                                .q = row0(rp, op->in) + row * in->ld + column, .ld_q = in->ld, .u = c->bias + column,
+                                .v = c->filter + column, .keys = k.at, .values = k.at + width, .ld_kv = k.ld, .r = k.r,
+                                .ld_r = (ptrdiff_t)k.ld_r, .sees = span, .first = k.held + t.first, .rows = t.rows, .d_head = c->d_head,
+                                .scale = c->scale };
+    for (uint32_t i = 0; i < t.rows; i++) {
+        span[i] = sees(c, &k, k.place.before + t.first + i);
         span[i].from -= gone;
         span[i].to -= gone;
     }
@@ -107,6 +163,9 @@ static void attn_rel_item(const struct replay *rp, const struct op *op, uint32_t
 void attn_rel_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
     uint32_t groups = 0;
-    for (uint32_t i = 0; i < sequences_of(rp, op->rows); i++) groups += rel_groups(sequence_at(rp, op->rows, i));
-    FOR_ITEMS(i, groups * rp->p->bind[op->bind].heads) attn_rel_item(rp, op, (uint32_t)i % groups, (uint32_t)i / groups, worker->scratch);
+    for (uint32_t i = 0; i < sequences_of(rp, op->rows); i++) groups += rel_groups(op, sequence_at(rp, op->rows, i));
+    FOR_ITEMS(i, groups * rp->p->bind[op->bind].heads) {
+        const struct rel_item t = rel_item_at(rp, op, (uint32_t)i % groups);
+        (op->state == NO_STATE ? attn_rel_packed : attn_rel_state)(rp, op, t, (uint32_t)i / groups, worker->scratch);
+    }
 }

@@ -53,9 +53,10 @@ enum op_kind {
                          * row is the row of in before row 0, if run.stream has rows before. window: three times 3x3 of all channels
                          * instead (bind .. bind + 2, each with its act), over images of `window` frames with zeros around them, which
                          * follow each other in a sequence; frames after the last one are zeros, and rows of in have no number */
-    OP_DISTANCES,       /* out = positions of the distances of ROWS_DISTANCES: rows k - rows / 2 .. k + rows / 2 of the table */
-    OP_ATTN_REL,        /* attention over this run's keys with relative positions (kern.h): in has queries, keys and values, heads side by
-                         * side, aux the rows of all distances. Row i of a sequence sees keys i - behind .. i + ahead. bias: u, filter: v.
+    OP_DISTANCES,       /* out = positions of the distances of ROWS_DISTANCES: rows k + rows / 2 down to k - rows / 2 of the table */
+    OP_PACK_DISTANCES,  /* kv_slot = heads of those rows of in, packed as keys are, without values */
+    OP_ATTN_REL,        /* attention with relative positions (kern.h) over the keys and values that OP_KV_PACK left in kv_slot; aux: what
+                         * OP_PACK_DISTANCES left. Row i of a sequence sees keys i - behind .. i + ahead. bias: u, filter: v.
                          * With a state, its newest rows are this run's keys and values, after those of earlier runs. A row sees the
                          * chunks of run.stream that are at most `behind` rows before its own, and all of its own. positions: rows of
                          * the distances -k .. k */

@@ -245,6 +245,7 @@ struct kv_view replay_kv(const struct replay *rp, const struct op *op, uint32_t 
 
 uint32_t kv_pack_items(const struct replay *rp, const struct op *op); /* items of OP_KV_PACK */
 void kv_pack_item(const struct replay *rp, const struct op *op, uint32_t i);
+void *kv_run_values(const struct kv_view *kv, enum kv_type type, size_t n, size_t d_head); /* packed values of n positions, behind keys */
 
 enum kv_type attn_kv_type(const struct plan *p, const struct op *op, const struct kv_state *state);
 /* The most partials of an attention over up to `rows` rows when threads share them. */
@@ -281,7 +282,7 @@ op_fn linear_run, lstm_run;                                         /* exec_line
 op_fn attn_run, attn_weights_run;                                   /* exec_attn.c */
 op_fn logits_bound_run, logits_reduce_run, sample_run;              /* exec_logits.c */
 op_fn logits_best_run;
-op_fn distances_run, attn_rel_run;                                  /* exec_rel.c */
+op_fn distances_run, pack_distances_run, attn_rel_run;              /* exec_rel.c */
 op_fn stem2d_run;                                                   /* exec_stem.c */
 
 /* ---- exec_logits.c */

@@ -10,7 +10,7 @@ static inline void plain_distances(const struct plain_op *o)
     const struct bind *c = o->bind;
     const float *table = plain_at(o, c->positions);
     for (uint32_t r = 0; r < o->rows; r++)
-        memcpy(plain_row(o, o->op->out, r), table + (size_t)(c->k + r - o->rows / 2) * c->n, c->n * sizeof *table);
+        memcpy(plain_row(o, o->op->out, r), table + (size_t)(c->k + o->rows / 2 - r) * c->n, c->n * sizeof *table);
 }
 
 static inline struct run_stream plain_stream(const struct plain_op *o, struct sequence s)
@@ -30,33 +30,73 @@ static inline struct key_span plain_chunks(const struct plain_op *o, uint32_t ro
     return (struct key_span){ from - oldest, to - oldest };
 }
 
+static inline char *plain_packed_distances(const struct plain_op *o, uint16_t slot, uint32_t head)
+{
+    const struct slot *s = &o->plan->p->slot[slot];
+    return (char *)o->plan->slot[slot] + head * (s->rows / KV_BLOCK) * kv_block_sz((enum kv_type)s->kv_type, s->d_head);
+}
+
+static inline void plain_pack_distances(const struct plain_op *o)
+{
+    const enum kv_type type = (enum kv_type)o->plan->p->slot[o->op->kv_slot].kv_type;
+    const struct bind *c = o->bind;
+    const float none[HEAD_MAX] = { 0 };
+    for (uint32_t h = 0; h < c->heads; h++)
+        for (uint32_t r = 0; r < o->rows; r += PANEL)
+            kern_run_of(o->kern, type)->pack_keys(plain_packed_distances(o, o->op->kv_slot, h) +
+                                                      r / PANEL * pack_panel_sz(kv_run_packed(type), c->d_head),
+                                                  plain_row(o, o->op->in, r) + h * c->d_head, plain_ld(o->plan->p, o->op->in),
+                                                  o->rows - r < PANEL ? o->rows - r : PANEL, c->d_head, none);
+}
+
+/* Row r of a head, over packed keys. */
+static inline void plain_rel_packed(const struct plain_op *o, uint32_t r, uint32_t h, void *scratch)
+{
+    const struct bind *c = o->bind;
+    const struct sequence s = plain_sequence(o, r);
+    const int64_t i = (int64_t)r - s.row, from = i - (int64_t)c->behind, to = i + (int64_t)c->ahead + 1;
+    const struct key_span sees = { from > 0 ? (uint32_t)from : 0, to < s.n ? (uint32_t)to : s.n };
+    enum kv_type type;
+    size_t head_sz;
+    struct kv_view kv = plain_kv(o, h, 0, &type, &head_sz);
+    kv.base = (char *)kv.base + s.block * kv.block_stride;
+    const struct attn_rel_run a = { .out = plain_row(o, o->op->out, r) + h * c->d_head, .q = plain_row(o, o->op->in, r) + h * c->d_head,
+                                    .u = (const float *)plain_at(o, c->bias) + h * c->d_head,
+                                    .v = (const float *)plain_at(o, c->filter) + h * c->d_head, .keys = kv.base,
+                                    .values = plain_run_values(&kv, type, s.n, c->d_head),
+                                    .distances = plain_packed_distances(o, o->op->aux, h), .sees = &sees,
+                                    .at = plain_rows_count(o, ROWS_DISTANCES) / 2 - (size_t)i, .rows = 1, .d_head = c->d_head,
+                                    .n_keys = s.n, .scale = c->scale };
+    kern_run_of(o->kern, type)->attn_rel(&a, scratch);
+}
+
+/* The same over the keys of a state. */
+static inline void plain_rel_state(const struct plain_op *o, uint32_t r, uint32_t h, void *scratch)
+{
+    const struct bind *c = o->bind;
+    const size_t width = (size_t)c->heads * c->d_head;
+    const float *u = plain_at(o, c->bias), *v = plain_at(o, c->filter), *table = plain_at(o, c->positions);
+    const struct sequence s = plain_sequence(o, r);
+    uint32_t first;
+    const struct key_span sees = plain_chunks(o, r, s, &first);
+    const float *keys = plain_state_rows(o->x, o->op->state, o->op->layer, s.lane);
+    const struct attn_rel a = { .out = plain_row(o, o->op->out, r) + h * c->d_head, .q = plain_row(o, o->op->in, r) + h * c->d_head,
+                                .u = u + h * c->d_head, .v = v + h * c->d_head, .keys = keys + h * c->d_head,
+                                .values = keys + width + h * c->d_head, .ld_kv = 2 * width, .r = table + c->k * width + h * c->d_head,
+                                .ld_r = (ptrdiff_t)width, .sees = &sees, .first = first, .rows = 1, .d_head = c->d_head,
+                                .scale = c->scale };
+    o->kern->attn_rel(&a, scratch);
+}
+
 /* Row by row, head by head. */
 static inline void plain_attn_rel(const struct plain_op *o)
 {
-    const struct bind *c = o->bind;
     const int streams = o->op->state != NO_STATE;
-    const size_t width = (size_t)c->heads * c->d_head, ld = streams ? 2 * width : plain_ld(o->plan->p, o->op->in);
-    const float *u = plain_at(o, c->bias), *v = plain_at(o, c->filter), *table = plain_at(o, c->positions);
-    void *scratch = malloc(kern_attn_rel_scratch(streams ? o->x->positions[o->op->state] : o->rows));
+    const size_t keys = streams ? o->x->positions[o->op->state] : o->rows;
+    void *scratch = aligned_alloc(64, ((streams ? kern_attn_rel_scratch(keys) : kern_attn_rel_run_scratch(keys)) + 63) & ~(size_t)63);
     assert_non_null(scratch);
-    const size_t ld_r = streams ? width : plain_ld(o->plan->p, o->op->aux);
-    const float *middle = streams ? table + c->k * width : plain_row(o, o->op->aux, plain_rows_count(o, ROWS_DISTANCES) / 2);
     for (uint32_t r = 0; r < o->rows; r++)
-        for (uint32_t h = 0; h < c->heads; h++) {
-            const struct sequence s = plain_sequence(o, r);
-            const int64_t i = (int64_t)r - s.row, from = i - (int64_t)c->behind, to = i + (int64_t)c->ahead + 1;
-            struct key_span sees = { from > 0 ? (uint32_t)from : 0, to < s.n ? (uint32_t)to : s.n };
-            uint32_t first = (uint32_t)i;
-            if (streams) sees = plain_chunks(o, r, s, &first);
-            const float *keys = streams ? plain_state_rows(o->x, o->op->state, o->op->layer, s.lane)
-                                        : plain_row(o, o->op->in, s.row) + width;
-            const struct attn_rel a = { .out = plain_row(o, o->op->out, r) + h * c->d_head, .q = plain_row(o, o->op->in, r) + h * c->d_head,
-                                        .u = u + h * c->d_head, .v = v + h * c->d_head, .keys = keys + h * c->d_head,
-                                        .values = keys + width + h * c->d_head, .ld_kv = ld, .r = middle + h * c->d_head,
-                                        .ld_r = (ptrdiff_t)ld_r, .sees = &sees, .first = first, .rows = 1, .d_head = c->d_head,
-                                        .scale = c->scale };
-            o->kern->attn_rel(&a, scratch);
-        }
+        for (uint32_t h = 0; h < o->bind->heads; h++) (streams ? plain_rel_state : plain_rel_packed)(o, r, h, scratch);
     free(scratch);
 }
 

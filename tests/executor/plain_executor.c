@@ -16,7 +16,8 @@ static void plain_op_run(struct plain_op *o, const struct op *op)
         [OP_ROPE] = plain_heads, [OP_GLU] = plain_glu, [OP_ACT] = plain_rows,
         [OP_ADD] = plain_rows, [OP_LOGITS_APPROX] = plain_nothing, [OP_LOGITS_BOUND] = plain_nothing,
         [OP_LOGITS_REDUCE] = plain_nothing, [OP_LOGITS_BEST] = plain_best, [OP_SAMPLE] = plain_sample,
-        [OP_STEM2D] = plain_stem, [OP_DISTANCES] = plain_distances, [OP_ATTN_REL] = plain_attn_rel,
+        [OP_STEM2D] = plain_stem, [OP_DISTANCES] = plain_distances,
+        [OP_PACK_DISTANCES] = plain_pack_distances, [OP_ATTN_REL] = plain_attn_rel,
     };
     o->op = op;
     o->bind = &o->plan->p->bind[op->bind];

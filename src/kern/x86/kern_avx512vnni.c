@@ -42,7 +42,7 @@ PRIM void row_to_blocks(uint32_t *to, enum packed_type t, const float *x, size_t
 
 #include "kern/lowp.h"
 #include "kern/lowp_blocks.h"
-#include "kern/attn_i16.h"
+#include "kern/attn_rel_run.h"
 #include "kern/attn_i8.h"
 #include "kern/attn_int.h"
 
@@ -50,6 +50,7 @@ void kern_init_avx512vnni(struct kern *k)
 {
     init_attn_ints(k);
     init_attn_i16(k);
+    init_attn_rel_i16(k);
     init_attn_i8(k);
     init_ints(k);
     init_quads(k);

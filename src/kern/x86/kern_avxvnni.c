@@ -61,7 +61,7 @@ PRIM vi vi_word(vi a, vi b, vi c, vi d)
 
 #include "kern/lowp.h"
 #include "kern/lowp_blocks.h"
-#include "kern/attn_i16.h"
+#include "kern/attn_rel_run.h"
 #include "kern/attn_i8.h"
 #include "kern/attn_int.h"
 
@@ -69,6 +69,7 @@ void kern_init_avxvnni(struct kern *k)
 {
     init_attn_ints(k);
     init_attn_i16(k);
+    init_attn_rel_i16(k);
     init_attn_i8(k);
     init_ints(k);
     init_quads(k);
