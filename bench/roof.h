@@ -109,7 +109,8 @@ static inline struct work work_of(const steno_model *m, const struct plan *p, in
             count_products(&w, attn_of(m->kern.level, t), 4 * seen * width * rows);
             w.bytes += held / KV_BLOCK * c->heads * (double)kv_block_sz(t, c->d_head);
         } else if (op->kind == OP_ATTN_REL) { /* products with keys, with distances, and with values */
-            count_products(&w, (struct products){ PEAK_F32, 1 }, 6 * s->rows * c->heads * c->d_head * rows);
+            const enum kv_type t = op->kv_slot == NO_SLOT ? KV_PANELS : (enum kv_type)p->slot[op->kv_slot].kv_type;
+            count_products(&w, attn_of(m->kern.level, t), 6 * s->rows * c->heads * c->d_head * rows);
         }
     }
     return w;

@@ -255,22 +255,25 @@ static int begins(const struct replay *rp, const struct op *op, struct sequence 
 
 enum { LSTM_ROWS = 64 /* rows whose input gates are computed at a time */ };
 
-/* Floats of a thread in addition to those of products: the cell state, and gates, in whole cache lines. */
-static size_t lstm_floats(const struct bind *c, uint32_t rows)
+static uint32_t lstm_rows(uint32_t rows) { return rows < LSTM_ROWS ? rows : LSTM_ROWS; }
+
+/* Floats of a thread in addition to those of products: the cell state, gates, and of a stream's layer the last outputs, in whole lines. */
+static size_t lstm_floats(const struct op *op, const struct bind *c, uint32_t rows)
 {
-    return ((1 + 4 * (size_t)(rows < LSTM_ROWS ? rows : LSTM_ROWS)) * c->d_head + 15) & ~(size_t)15;
+    const size_t each = op->state == NO_STATE ? 4 : 5;
+    return ((1 + each * lstm_rows(rows)) * c->d_head + 15) & ~(size_t)15;
 }
 
 size_t lstm_scratch(const struct kern *k, const struct plan *p, const struct op *op, uint32_t rows)
 {
     const struct bind *c = &p->bind[op->bind];
-    size_t product = kern_linear_scratch(k, (enum packed_type)c->type, c->k, 1);
+    size_t product = kern_linear_scratch(k, (enum packed_type)c->type, c->k, op->state == NO_STATE ? 1 : lstm_rows(rows));
     for (uint32_t back = 0; back < c->heads; back++) {
         const struct bind *x = &p->bind[c->of_input[back]];
-        const size_t sz = kern_linear_scratch(k, (enum packed_type)x->type, x->k, rows < LSTM_ROWS ? rows : LSTM_ROWS);
+        const size_t sz = kern_linear_scratch(k, (enum packed_type)x->type, x->k, lstm_rows(rows));
         if (sz > product) product = sz;
     }
-    return lstm_floats(c, rows) * sizeof(float) + product;
+    return lstm_floats(op, c, rows) * sizeof(float) + product;
 }
 
 /* One direction over a sequence on its thread: gates [n, 4 d_head] of rows from `from` on, and the cell state. */
@@ -305,7 +308,7 @@ static void lstm_way(const struct replay *rp, const struct op *op, struct sequen
     float *const kept = lstm_kept(rp, op, s);
     struct lstm_at at = { .cell = worker->scratch };
     at.gates = at.cell + n;
-    at.scratch = at.cell + lstm_floats(c, rows_max(rp->p, op, 0));
+    at.scratch = at.cell + lstm_floats(op, c, rows_max(rp->p, op, 0));
     for (uint32_t i = 0; i < s.n && (i % ASK || !item_stops(worker)); i++) {
         const uint32_t r = back ? s.row + s.n - 1u - i : s.row + i, before = back ? r + 1 : r - 1;
         const int begun = begins(rp, op, s, r, back), first = begun && !kept;
@@ -325,9 +328,53 @@ static void lstm_way(const struct replay *rp, const struct op *op, struct sequen
     }
 }
 
+/* Is every sequence a single row of a stream? */
+static int lstm_is_step(const struct replay *rp, const struct op *op)
+{
+    const uint32_t n = sequences_of(rp, op->rows);
+    int all = op->state != NO_STATE && rp->p->bind[op->bind].heads == 1;
+    for (uint32_t i = 0; i < n && all; i++) all = sequence_at(rp, op->rows, i).n == 1;
+    return all;
+}
+
+/* Such sequences from `first` on: weights are read once for all of them. */
+static void lstm_step(const struct replay *rp, const struct op *op, uint32_t first, uint32_t rows, const struct worker *worker)
+{
+    const struct bind *c = &rp->p->bind[op->bind];
+    const size_t n = c->d_head, ld_out = rp->p->slot[op->out].ld;
+    const struct lstm_at at = { .gates = (float *)worker->scratch + n, .from = sequence_at(rp, op->rows, first).row, .n = rows,
+                                .scratch = (float *)worker->scratch + lstm_floats(op, c, rows_max(rp->p, op, 0)) };
+    float *const h = at.gates + 4 * n * rows;
+    const struct linear l = { .w = c->w, .n = 4 * c->d_head, .k = c->d_head, .n_y = 4 * c->d_head, .x = h, .ld_x = n, .y = at.gates,
+                              .ld_y = 4 * n, .res = at.gates, .ld_res = 4 * n };
+    lstm_input(rp, op, &at, 0);
+    for (uint32_t i = 0; i < rows; i++) memcpy(h + i * n, lstm_kept(rp, op, sequence_at(rp, op->rows, first + i)), n * sizeof *h);
+    rp->x->kern->linear[c->type](&l, 0, rows, 0, pack_panels(4 * n), at.scratch);
+    for (uint32_t i = 0; i < rows; i++) {
+        float *kept = lstm_kept(rp, op, sequence_at(rp, op->rows, first + i)), *out = row0(rp, op->out) + (at.from + i) * ld_out;
+        rp->x->kern->lstm(out, kept + n, at.gates + i * 4 * n, kept + n, n);
+        memcpy(kept, out, n * sizeof *kept);
+    }
+}
+
+/* A part of the lanes for each thread. */
+static void lstm_steps(const struct replay *rp, const struct op *op, const struct worker *worker)
+{
+    const uint32_t n = sequences_of(rp, op->rows), threads = (uint32_t)worker->threads, most = (n + LSTM_ROWS - 1) / LSTM_ROWS;
+    const uint32_t some = n < threads ? n : threads, parts = most > some ? most : some;
+    FOR_ITEMS(i, parts) {
+        const uint32_t at = (uint32_t)((uint64_t)n * (uint64_t)i / parts), end = (uint32_t)((uint64_t)n * ((uint64_t)i + 1) / parts);
+        lstm_step(rp, op, at, end - at, worker);
+    }
+}
+
 void lstm_run(const struct replay *rp, const struct op *op, const struct worker *worker)
 {
     const uint32_t ways = rp->p->bind[op->bind].heads;
+    if (lstm_is_step(rp, op)) {
+        lstm_steps(rp, op, worker);
+        return;
+    }
     FOR_ITEMS(i, ways * sequences_of(rp, op->rows)) {
         const uint32_t at = (uint32_t)i;
         lstm_way(rp, op, sequence_at(rp, op->rows, at / ways), (int)(at % ways), worker);
