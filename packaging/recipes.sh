@@ -7,9 +7,11 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 version=$1 folder=$(dirname "$2")
 sum=$(sha256sum "$2")
+of_release() { sed -n "s/^$1=//p" "$here/release"; }
 
 for recipe in arch/PKGBUILD homebrew/steno.rb; do
-    sed -e "s/@VERSION@/$version/g" -e "s/@SHA256@/${sum%% *}/g" "$here/$recipe.in" >"$folder/$(basename "$recipe")"
+    sed -e "s/@VERSION@/$version/g" -e "s/@SHA256@/${sum%% *}/g" -e "s|@CONTACT@|$(of_release contact)|" \
+        -e "s|@HOMEPAGE@|$(of_release homepage)|" "$here/$recipe.in" >"$folder/$(basename "$recipe")"
 done
 
 # The fields of a recipe in the order of makepkg --printsrcinfo
@@ -26,6 +28,7 @@ done
     fields pkgdesc "$pkgdesc"
     fields pkgver "$pkgver"
     fields pkgrel "$pkgrel"
+    fields url "$url"
     fields arch "${arch[@]}"
     fields license "${license[@]}"
     fields makedepends "${makedepends[@]}"

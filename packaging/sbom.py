@@ -20,6 +20,11 @@ def run(*command):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
+def home_page():
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "release"), encoding="utf-8") as f:
+        return re.search(r"^homepage=(.+)$", f.read(), re.M).group(1)
+
+
 def sha256(path):
     with open(path, "rb") as f:
         return hashlib.sha256(f.read()).hexdigest()
@@ -116,7 +121,7 @@ def main(version, seconds, sources, tree, dist):
     mark = hashlib.sha256(json.dumps(content).encode()).hexdigest()
     json.dump({
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"steno-{version}",
-        "documentNamespace": f"https://steno.invalid/spdx/{version}/{mark}",
+        "documentNamespace": f"{home_page()}/spdx/{version}/{mark}",
         "creationInfo": {"created": datetime.datetime.fromtimestamp(int(seconds), datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
                          "creators": [f"Tool: steno-sbom-{version}"]},
         **content}, sys.stdout, indent=1)

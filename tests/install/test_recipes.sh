@@ -25,6 +25,12 @@ done
 grep -qx "  version \"$version\"" "$tmp/steno.rb" || fail "steno.rb: version"
 packaging/recipes.sh 1 2>/dev/null && fail "recipes.sh accepts one argument"
 
+contact=$(sed -n 's/^contact=//p' packaging/release) homepage=$(sed -n 's/^homepage=//p' packaging/release)
+grep -qxF "# Maintainer: $contact" "$tmp/PKGBUILD" || fail "PKGBUILD lacks the contact of packaging/release"
+for file in PKGBUILD .SRCINFO steno.rb; do grep -qF "$homepage" "$tmp/$file" || fail "$file lacks the home page of packaging/release"; done
+! grep -rlF "${homepage#*//}" packaging cmake script pyproject.toml | grep -vx packaging/release ||
+    fail "an address stands outside packaging/release"
+
 # ---- options, paths, libraries
 
 recipes="packaging/Containerfile packaging/arch/PKGBUILD.in packaging/homebrew/steno.rb.in packaging/nix/package.nix"
