@@ -20,6 +20,7 @@ static const struct family_export exports[] = {
     { &family_silero, .random_file = silero_random_file },
     { &family_ct_transformer, .to_gguf = ct_to_gguf },
     { &family_nano, .to_gguf = nano_to_gguf, .random_file = nano_random_file },
+    { &family_qwen3_asr, .to_gguf = qwen3_asr_to_gguf, .has_mixes = 1 },
     { &family_parakeet_ctc, .to_gguf = parakeet_ctc_to_gguf, .has_blocks = 1 },
     { &family_parakeet_stream, .to_gguf = parakeet_stream_to_gguf, .has_blocks = 1 },
     { &family_parakeet_transducer, .to_gguf = parakeet_transducer_to_gguf, .has_blocks = 1 },

@@ -7,6 +7,7 @@ extern const struct model_form whisper_forms[]; /* the last one has no name */
 
 model_writer sensevoice_to_gguf, paraformer_to_gguf, vad_to_gguf, ct_to_gguf, nano_to_gguf; /* funasr_families.c */
 model_writer parakeet_ctc_to_gguf, parakeet_transducer_to_gguf, parakeet_stream_to_gguf;    /* parakeet_gguf.c */
+model_writer qwen3_asr_to_gguf;                                                             /* qwen3_asr.c */
 model_writer llama_to_gguf, qwen3_to_gguf, gemma_to_gguf, gemma3_to_gguf, bert_to_gguf;     /* lm_families.c */
 
 /* ---- random models of the usual sizes */

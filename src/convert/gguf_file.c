@@ -117,8 +117,9 @@ static int choose(const struct list *l, struct gguf_item *it)
     const struct mix_tensor t = { .name = it->name, .rows = it->dim[0], .k = it->dim[it->n_dims - 1], .layer = it->layer,
                                   .layers = l->f->layers, .is_head = is_head(l, it), .has_importance = l->o->importance != NULL,
                                   .shares_values = l->f->shares_values, .heads_share = l->f->heads_share, .is_pure = l->o->is_pure };
-    if (l->f->type) it->change.type = l->f->type(l->o->mix, &t, &it->requested);
-    else if (it->n_dims < 2 || !mix_may_round(&t)) it->change.type = it->requested = l->f->name ? DT_F32 : it->t->type;
+    if (it->n_dims < 2) it->change.type = it->requested = l->f->name ? DT_F32 : it->t->type;
+    else if (l->f->type) it->change.type = l->f->type(l->o->mix, &t, &it->requested);
+    else if (!mix_may_round(&t)) it->change.type = it->requested = l->f->name ? DT_F32 : it->t->type;
     else it->change.type = mix_type(l->o->mix, &t, &it->requested);
     if (!l->o->rounds_again && dtype_block(it->t->type) > 1 && it->t->type == (enum dtype)l->o->mix->base)
         it->change.type = it->requested = it->t->type; /* more bits would not restore what rounding lost */
@@ -169,14 +170,28 @@ int gguf_file_write(struct gguf_writer *g, struct weights *w, const struct gguf_
     return rc;
 }
 
-void gguf_file_begin(struct gguf_writer *g, const char *architecture, const char *path, const struct model_sink *to, steno_error *e)
+/* The last part of a path. */
+static void put_name(struct gguf_writer *g, const char *path)
 {
     size_t n = strlen(path), at;
     char name[128];
     while (n && (path[n - 1] == '/' || path[n - 1] == '\\')) n--;
     for (at = n; at && path[at - 1] != '/' && path[at - 1] != '\\';) at--;
     snprintf(name, sizeof name, "%.*s", (int)(n - at < 127 ? n - at : 127), path + at);
+    gguf_put_text(g, "general.name", name);
+}
+
+void gguf_file_begin(struct gguf_writer *g, const char *architecture, const struct weights *w, const struct model_sink *to,
+                     steno_error *e)
+{
+    const int has_name = *meta_text(&w->meta, "general.name", "") != 0;
     gguf_begin(g, architecture, to, e);
     gguf_put_text(g, "general.type", "model");
-    gguf_put_text(g, "general.name", name);
+    if (!has_name) put_name(g, w->name);
+    for (uint32_t i = 0; i < w->meta.n; i++) {
+        const struct meta_entry *it = &w->meta.entry[i];
+        if (it->kind == META_TEXT && !strncmp(it->key, "general.", 8) && strcmp(it->key, "general.architecture") != 0 &&
+            strcmp(it->key, "general.type") != 0)
+            gguf_put_text(g, it->key, it->text);
+    }
 }

@@ -6,8 +6,9 @@
 #include "convert/gguf_file.h"
 #include "model/lm.h"
 
-/* Rewrites a GGUF file with other types. */
-int lm_file_again(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e);
+/* Rewrites a GGUF file with other types. architecture: that of the language model; rule: as in struct gguf_file */
+int lm_file_again(struct weights *w, const char *architecture, gguf_type_rule *rule, const struct convert_order *o,
+                  const struct model_sink *to, steno_error *e);
 
 /* ---- parts of a file -------------------------------------------------------------------------------------------------------------- */
 

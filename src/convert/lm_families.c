@@ -100,7 +100,7 @@ static int write_folder(struct weights *w, const struct lm_arch *arch, const str
                                .shares_values = d.layers == 80 && d.heads != d.kv_heads, .heads_share = d.heads / d.kv_heads >= 4,
                                .more = &factors, .n_more = has_factors };
     if (has_factors) rc = put_factors(&factors, &memory, w, &d, e);
-    gguf_file_begin(&g, arch->name, w->name, to, e);
+    gguf_file_begin(&g, arch->name, w, to, e);
     lm_put_settings(&g, &d, arch);
     if (!rc) rc = lm_put_tokenizer(&g, w, (uint32_t)d.n_vocab, e);
     if (!rc) rc = gguf_file_write(&g, w, &f, o);
@@ -121,15 +121,15 @@ static int32_t number(const struct weights *w, const char *architecture, const c
     return it && it->kind == META_INT && it->i > 0 && it->i <= INT32_MAX ? (int32_t)it->i : 0;
 }
 
-int lm_file_again(struct weights *w, const struct convert_order *o, const struct model_sink *to, steno_error *e)
+int lm_file_again(struct weights *w, const char *architecture, gguf_type_rule *rule, const struct convert_order *o,
+                  const struct model_sink *to, steno_error *e)
 {
     enum { OF_IMPORTANCE = 4 };
     static const char *const own[] = { "quantize.imatrix.file", "quantize.imatrix.dataset", "quantize.imatrix.entries_count",
                                        "quantize.imatrix.chunks_count", "general.file_type", "general.quantization_version",
                                        "general.alignment", "split.no", "split.count", "split.tensors.count", NULL };
-    const char *architecture = meta_text(&w->meta, "general.architecture", "");
     const int32_t heads = number(w, architecture, "attention.head_count"), kv = number(w, architecture, "attention.head_count_kv");
-    const struct gguf_file f = { .layers = number(w, architecture, "block_count"),
+    const struct gguf_file f = { .type = rule, .layers = number(w, architecture, "block_count"),
                                  .shares_values = number(w, architecture, "block_count") == 80 && kv && kv != heads,
                                  .heads_share = kv && heads / kv >= 4 };
     struct gguf_writer g;
@@ -143,7 +143,8 @@ int lm_file_again(struct weights *w, const struct convert_order *o, const struct
 static int lm_to_gguf(struct weights *w, const struct lm_arch *arch, const struct convert_order *o, const struct model_sink *to,
                       steno_error *e)
 {
-    return meta_find(&w->meta, "general.architecture") ? lm_file_again(w, o, to, e) : write_folder(w, arch, o, to, e);
+    const char *own = meta_text(&w->meta, "general.architecture", NULL);
+    return own ? lm_file_again(w, own, NULL, o, to, e) : write_folder(w, arch, o, to, e);
 }
 
 #define LM_WRITER(id)                                                                                                                 \
@@ -172,13 +173,13 @@ int bert_to_gguf(struct weights *w, const struct convert_order *o, const struct 
 {
     struct bert_dims d;
     struct gguf_writer g;
-    if (bert_is_gguf(w)) return lm_file_again(w, o, to, e);
+    if (bert_is_gguf(w)) return lm_file_again(w, bert_architecture, NULL, o, to, e);
     int rc = bert_read_dims(&d, w, e);
     if (!rc && d.act != SUB_ERF && d.act != SUB_TANH)
         rc = err_set(e, STENO_EUNSUPPORTED, "%s: its activation is no GELU, and GGUF files of BERT have no key for another", w->name);
     if (rc) return rc;
     const struct gguf_file f = { .name = bert_gguf_name, .layers = d.layers };
-    gguf_file_begin(&g, bert_architecture, w->name, to, e);
+    gguf_file_begin(&g, bert_architecture, w, to, e);
     for (int i = 0; i < BERT_NUMBERS; i++) {
         int32_t v;
         memcpy(&v, (const char *)&d + bert_number[i].at, sizeof v);

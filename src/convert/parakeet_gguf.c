@@ -251,7 +251,7 @@ static int to_gguf(enum parakeet_head head, int is_stream, struct weights *w, co
     struct gguf_writer g;
     int rc = parakeet_model_read(&m, head, is_stream, w, e);
     if (rc) return rc;
-    gguf_file_begin(&g, "asr", w->name, to, e);
+    gguf_file_begin(&g, "asr", w, to, e);
     rc = write_model(&g, &m, o, e);
     gguf_end(&g);
     return rc;

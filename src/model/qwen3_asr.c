@@ -20,7 +20,8 @@ static float const eps = 1e-5f;
 
 static int match(const struct weights *w)
 {
-    return !strcmp(meta_text(&w->meta, "model_type", ""), "qwen3_asr");
+    return !strcmp(meta_text(&w->meta, "model_type", ""), "qwen3_asr") ||
+           !strcmp(meta_text(&w->meta, "general.architecture", ""), qwen3_asr_architecture);
 }
 
 /* ---- the network */
@@ -103,6 +104,7 @@ static int describe_text(steno_model *m, const struct qwen3_asr_shape *s, struct
 {
     static const char *const ends[] = { "<|im_end|>", "<|endoftext|>", NULL };
     const struct tensor *t = weights_find(w, "model.layers.0.self_attn.q_proj.weight");
+    if (!t) t = weights_find(w, "blk.0.attn_q.weight");
     const struct lm_part part = { .plan = PLAN_DECODER, .takes_rows = 1, .ctx_most = CTX_USUAL, .stored = t ? t->type : m->matrix_type };
     m->lm.ends = ends;
     const int rc = lm_add(m, lm_qwen3, w, &part, e);

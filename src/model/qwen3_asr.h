@@ -11,7 +11,10 @@ struct qwen3_asr_shape {
     int32_t audio_token;
 };
 
+extern const char qwen3_asr_architecture[]; /* of its GGUF files, and before the audio part's settings in them */
 int qwen3_asr_read_shape(struct qwen3_asr_shape *s, struct weights *w, steno_error *e);
+/* Passes each setting of the audio part by its name. */
+void qwen3_asr_each_setting(const struct qwen3_asr_shape *s, void (*put)(void *user, const char *name, int32_t v), void *user);
 /* Gives settings and tensors the names of the original files, without "thinker.", and layers those that the plan uses. */
 int qwen3_asr_respell(struct weights *w, steno_error *e);
 /* STENO_EFORMAT: the tokenizer lacks a token of the prompt, or has another id for it than the settings. */

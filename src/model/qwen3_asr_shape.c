@@ -1,7 +1,7 @@
 /* steno: settings and names of Qwen3-ASR's files. SPDX-License-Identifier: MIT
  *
  * The original files have settings in thinker_config and tensors named thinker.*; those of transformers have both without that prefix, and
- * a name of its own for the projector. */
+ * a name of its own for the projector. GGUF files have the settings after the architecture's name. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,9 +40,12 @@ static int layer_name(const char *name, char *out, size_t n)
     return 0;
 }
 
+const char qwen3_asr_architecture[] = "qwen3-asr";
+
 int qwen3_asr_respell(struct weights *w, steno_error *e)
 {
     meta_lift(&w->meta, "thinker_config.");
+    meta_lift(&w->meta, "qwen3-asr.");
     const int rc = weights_rename(w, begin_name, e);
     return rc ? rc : weights_rename(w, layer_name, e);
 }
@@ -89,4 +92,13 @@ int qwen3_asr_read_shape(struct qwen3_asr_shape *s, struct weights *w, steno_err
         rc = meta_int(&w->meta, w->name, setting[i].key, setting[i].lo, setting[i].hi, 0,
                       (int32_t *)(void *)((char *)s + setting[i].at), e);
     return rc ? rc : check_shape(s, w, e);
+}
+
+void qwen3_asr_each_setting(const struct qwen3_asr_shape *s, void (*put)(void *user, const char *name, int32_t v), void *user)
+{
+    for (size_t i = 0; i < sizeof setting / sizeof *setting; i++) {
+        int32_t v;
+        memcpy(&v, (const char *)s + setting[i].at, sizeof v);
+        put(user, setting[i].key, v);
+    }
 }

@@ -75,19 +75,20 @@ const struct args convert_args = { "convert", "[OPTION]... MODEL OUT",
                                    "Convert MODEL to another format. OUT.gguf: a FunASR folder (SenseVoiceSmall,\n"
                                    "Paraformer, Fun-ASR-Nano, FSMN-VAD or CT-Transformer) as one GGUF file in the\n"
                                    "form of FunASR's runtime; a Parakeet or Nemotron model of any format in\n"
-                                   "NVIDIA's form; a language model or BERT (a Hugging Face or MLX folder) as the\n"
-                                   "GGUF file that llama.cpp reads. OUT.bin, OUT.pt and OUT/: a Whisper model of\n"
-                                   "any format as whisper.cpp's file, OpenAI's, or a Hugging Face folder.", convert_rows };
+                                   "NVIDIA's form; a Qwen3-ASR folder as one file; a language model or BERT (a\n"
+                                   "Hugging Face or MLX folder) as the GGUF file that llama.cpp reads. OUT.bin,\n"
+                                   "OUT.pt and OUT/: a Whisper model of any format as whisper.cpp's file, OpenAI's,\n"
+                                   "or a Hugging Face folder.", convert_rows };
 const struct args quantize_args = { "quantize", "[OPTION]... MODEL OUT TYPE",
                                     "Convert MODEL, of any format, with matrices of TYPE. OUT.gguf: f32, f16, bf16,\n"
-                                    "q8_0, q5_1, q5_0, q4_1, q4_0; for language models and BERT also q6_k, q5_k_m,\n"
-                                    "q5_k_s, q4_k_m, q4_k_s, iq4_nl, iq4_xs, q3_k_l, q3_k_m, q3_k_s, q2_k, which are\n"
-                                    "llama-quantize's mixtures; for Parakeet and Nemotron q6_k, q5_k, q4_k, q3_k,\n"
-                                    "q2_k. OUT.bin, of Whisper models: f32, f16, q8_0, q5_1, q5_0, q4_1, q4_0, and,\n"
-                                    "if all rows are multiples of 256, q6_k, q5_k, q4_k, q3_k, q2_k, as whisper.cpp's\n"
-                                    "quantizer does. Biases, norms, filters and queries keep their type. A matrix\n"
-                                    "whose rows are not whole blocks of TYPE gets a type of smaller blocks in a\n"
-                                    "language model, f16 in Parakeet, f32 in others, and is refused in a .bin file.",
+                                    "q8_0, q5_1, q5_0, q4_1, q4_0; for language models, BERT and Qwen3-ASR q6_k,\n"
+                                    "q5_k_m, q5_k_s, q4_k_m, q4_k_s, iq4_nl, iq4_xs, q3_k_l, q3_k_m, q3_k_s, q2_k,\n"
+                                    "which are llama-quantize's mixtures; for Parakeet and Nemotron q6_k, q5_k,\n"
+                                    "q4_k, q3_k, q2_k. OUT.bin, of Whisper models: f32, f16, q8_0, q5_1, q5_0, q4_1,\n"
+                                    "q4_0, and, if all rows are multiples of 256, q6_k, q5_k, q4_k, q3_k, q2_k, as\n"
+                                    "whisper.cpp's quantizer does. Biases, norms, filters and queries keep their\n"
+                                    "type. A matrix whose rows are not whole blocks of TYPE gets a type of smaller\n"
+                                    "blocks in a language model, f16 in Parakeet, f32 in others; OUT.bin refuses it.",
                                     quantize_rows };
 
 /* The output being written. */

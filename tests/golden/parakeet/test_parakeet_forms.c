@@ -118,6 +118,25 @@ static void test_a_gguf_file_gives_the_bits_of_its_source(void **state)
     folder_remove(&d);
 }
 
+static void test_a_gguf_file_becomes_itself_again(void **state)
+{
+    static const char *const type[] = { "f32", "q8_0", "q4_k" };
+    (void)state;
+    const struct folder d = folder_new();
+    const struct folder_file file = folder_at(&d, "m.gguf");
+    for (size_t i = 0; i < 3 * sizeof type / sizeof *type; i++) {
+        const struct golden_path path = material(sources[i < 3 ? 0 : i < 6 ? 3 : 10]);
+        struct buf b = converted(path.s, "gguf", type[i % 3]);
+        folder_put(&d, "m.gguf", b.p, b.len);
+        struct buf again = converted(file.path, "gguf", type[i % 3]);
+        assert_int_equal(again.len, b.len);
+        assert_memory_equal(again.p, b.p, b.len);
+        buf_free(&again);
+        buf_free(&b);
+    }
+    folder_remove(&d);
+}
+
 /* The choices of a request: look-ahead and language. */
 static void test_a_gguf_file_of_streams_has_all_choices(void **state)
 {
@@ -293,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_gguf_file_gives_the_bits_of_its_source),
+        cmocka_unit_test(test_a_gguf_file_becomes_itself_again),
         cmocka_unit_test(test_a_gguf_file_of_streams_has_all_choices),
         cmocka_unit_test(test_gguf_files_are_those_of_nvidias_converter),
         cmocka_unit_test(test_few_texts_change_in_types_of_blocks),
