@@ -9,7 +9,8 @@
  *
  *   encode_SHAPE_COMPUTE            percent of the bound, and time_encode_SHAPE_COMPUTE in ms
  *   step_SHAPE_TYPE_COMPUTE_xROWS   the same of a step
- *   batch_SHAPE_TYPE_COMPUTE        tokens of eight windows together, for each token of one window */
+ *   batch_SHAPE_TYPE_COMPUTE        tokens of eight windows together, for each token of one window
+ *   kind_OPS_SHAPE_COMPUTE          percent of an encoder's time over clips that ops of this kind take */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,40 @@ static void measure_windows(const struct bench *b, const struct job *j, steno_mo
     steno_batch_close(batch);
 }
 
+/* Times of an encoder's ops by their kind, with the bounds of their products. The profile counts every op's barrier as its own. */
+static void measure_kinds(const struct bench *b, const struct job *j, steno_model *m, steno_session *s, double rows)
+{
+    static const struct { const char *name; int kind; } of[] = {
+        { "linear", OP_LINEAR }, { "attn", OP_ATTN }, { "attn_rel", OP_ATTN_REL }, { "kv_pack", OP_KV_PACK },
+        { "pack_distances", OP_PACK_DISTANCES }, { "distances", OP_DISTANCES }, { "stem2d", OP_STEM2D }, { "filter", OP_FSMN },
+        { "gate", OP_GLU }, { "norm", OP_NORM }, { "other", OP_KINDS },
+    };
+    enum { KINDS = sizeof of / sizeof *of };
+    const struct plan *p = inside_plan(m, PLAN_ENCODER);
+    const struct shape shape = { .rows = rows };
+    double ns[KINDS] = { 0 }, bound[KINDS] = { 0 }, all = 0;
+    steno_profile_enable(s, 1);
+    struct op_time *time = inside_times(s, PLAN_ENCODER);
+    memset(time, 0, p->n_ops * sizeof *time);
+    if (steno_bench_phase(s, "encode", CLIP_S) < 0) fail("encode", steno_last_error(s));
+    for (int i = p->phase[PHASE_ENCODE].first; i < p->phase[PHASE_ENCODE].last; i++) {
+        const struct work w = work_of(m, p, i, i + 1, &shape);
+        int k = 0;
+        while (k + 1 < KINDS && of[k].kind != p->op[i].kind) k++;
+        ns[k] += (double)time[i].ns;
+        bound[k] += w.flops > 0 ? bound_of(&w, &b->roofs).ns : 0;
+        all += (double)time[i].ns;
+    }
+    steno_profile_enable(s, 0);
+    for (int k = 0; k < KINDS; k++) {
+        if (!(ns[k] > 0)) continue;
+        printf("    %-16s %9.3f ms, %5.1f %% of the time", of[k].name, ns[k] * 1e-6, 100 * ns[k] / all);
+        if (bound[k] > 0) printf(", %5.1f %% of the bound", 100 * bound[k] / ns[k]);
+        printf("\n");
+        report_row(&b->out, "%", counted(100 * ns[k] / all), 1, "kind_%s_%s_%s", of[k].name, j->shape, j->compute);
+    }
+}
+
 static void measure_clips(const struct bench *b, const struct job *j, steno_model *m)
 {
     steno_session_params p;
@@ -110,6 +145,7 @@ static void measure_clips(const struct bench *b, const struct job *j, steno_mode
     const struct work w = work_of_encoder(m, inside_n_rows(s));
     snprintf(name, sizeof name, "encode_%s_%s", j->shape, j->compute);
     print_share(b, name, &w, t, 1);
+    measure_kinds(b, j, m, s, inside_n_rows(s));
     steno_session_close(s);
 }
 
