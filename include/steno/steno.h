@@ -620,8 +620,8 @@ typedef struct steno_segment {
     double start, end;        /* t0_ms and t1_ms in seconds, unrounded: the reference's own numbers; NAN: not known */
     int32_t n_words;          /* with word_timestamps; see steno_word_get */
     int32_t speaker_turn;     /* 1: another speaker follows (tinydiarize) */
-    const char *word_source;  /* method of its word times: "dtw" (time warping over attention), "ctc" (rows of a CTC head); static, NULL if
-                                 it has none */
+    const char *word_source;  /* method of its word times: "dtw" (time warping over attention), "ctc" (rows of a CTC head), "aligner";
+                                 static, NULL if it has none */
 } steno_segment;
 
 /** A word of a segment: text between spaces, or one character in a language without spaces, with the punctuation that belongs to it. */
@@ -1045,8 +1045,25 @@ STENO_API int64_t steno_duration_ms(const steno_session *s);  /**< @return lengt
  * @param p     parameters, or NULL for the defaults; parameters for the choice of text are refused
  * @return as steno_transcribe_source; STENO_EARG also for a text without words
  *
- * Segments and words are read as those of a transcription. Words that were not found in the audio have NAN and -1 as times. */
+ * Segments and words are read as those of a transcription. Words that were not found in the audio have NAN and -1 as times. For Whisper
+ * and for forced aligners (Qwen3-ForcedAligner): these align the whole text at once, and refuse audio that is longer than 300 s. */
 STENO_API int steno_align(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p);
+
+/** Find the times of the words of a transcript, by a forced aligner. The words of all segments are replaced.
+ *
+ * @param s    session of a forced aligner (Qwen3-ForcedAligner); its steno_last_error has the reason of a failure
+ * @param of   idle session that has transcribed, with any model; on_done may pass its own session. It stays the caller's. NULL: only the
+ *             model of s and p are checked
+ * @param src  the audio of that transcription from its first sample; it is read once, and again from its beginning if segments overlap
+ * @param p    parameters, or NULL for the defaults: language, should_abort, on_progress
+ * @return as steno_align; STENO_EARG also for a model that is no forced aligner, a translation, a transcript that
+ *         steno_punctuate_result has changed, and a segment longer than the aligner takes (300 s). After a failure the transcript is
+ *         unchanged
+ *
+ * Each segment is aligned with its own audio. Its words are its text in parts; their word_source is "aligner". A segment with words takes
+ * its start and end from them. A segment without spoken words, or without audio, has no words. Pointers to texts of the transcript are
+ * invalid afterwards. */
+STENO_API int steno_align_result(steno_session *s, steno_session *of, const steno_source *src, const steno_transcribe_params *p);
 
 /* ---- token by token -----------------------------------------------------------------------------------------------------------
  *
@@ -1480,7 +1497,7 @@ STENO_API int steno_batch_run(steno_batch *b);
 enum steno_call {
     STENO_CALL_TRANSCRIBE = 0,  /* steno_transcribe, steno_transcribe_source, steno_batch_add, and steno_batch_submit with the field
                                    transcribe: steno_transcribe_params */
-    STENO_CALL_ALIGN = 1,       /* steno_align: the same struct */
+    STENO_CALL_ALIGN = 1,       /* steno_align, steno_align_result: the same struct */
     STENO_CALL_FIND_SPEECH = 2, /* steno_find_speech, and steno_batch_submit with the field of that name: steno_vad_params */
     STENO_CALL_OPEN = 3,        /* steno_model_open and its variants: steno_model_params */
     STENO_CALL_PUNCTUATE = 4,   /* steno_punctuate, steno_punctuate_result: steno_punctuate_params */

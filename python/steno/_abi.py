@@ -242,6 +242,7 @@ FUNCTIONS: dict[str, str] = {
     "steno_language": "z:p",
     "steno_duration_ms": "q:p",
     "steno_align": "i:ppzp",
+    "steno_align_result": "i:pppp",
     "steno_generate_params_fill": "v:pI",
     "steno_encode": "i:ppq",
     "steno_generate": "i:ppip",

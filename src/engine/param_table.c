@@ -25,6 +25,7 @@
 #define TEXT .kind = STENO_PARAM_TEXT
 #define HOOK .kind = STENO_PARAM_CALL
 #define CALL HOOK, .models = MODELS_SPEECH | MODELS_ALIGNED
+#define CALL_OF_ALL HOOK, .models = MODELS_SPEECH | MODELS_ALIGNED | MODELS_ALIGNER
 #define OR_NONE(v) .has_none = 1, .none = (v)
 #define NO_DEFAULT OR_NONE((double)NAN), .value = (double)NAN
 
@@ -42,7 +43,7 @@
 
 static const struct param transcribe[] = {
     { T(task), CHOICE(STENO_TRANSCRIBE_AND_TRANSLATE), .models = MODELS_MULTILINGUAL | MODELS_ALIGNED },
-    { T(language), TEXT, .models = MODELS_AR | MODELS_CTC | MODELS_AUDIO_LM | MODELS_ALIGNED | MODELS_PROMPTED },
+    { T(language), TEXT, .models = MODELS_AR | MODELS_CTC | MODELS_AUDIO_LM | MODELS_ALIGNED | MODELS_ALIGNER | MODELS_PROMPTED },
     { T(initial_prompt), TEXT, .models = MODELS_AR | MODELS_AUDIO_LM_CONTEXT },
     { T(suppress_tokens), TEXT, .text = "-1", .models = MODELS_AR },
     { T(condition_on_previous_text), FLAG, .value = 1, .models = MODELS_AR },
@@ -54,13 +55,13 @@ static const struct param transcribe[] = {
     { T(seed), SEED, .models = MODELS_AR },
     { T(no_speech_threshold), NUMBER(0, 1), OR_NONE((double)NAN), .value = 0.6, .models = MODELS_AR },
     { T(logprob_threshold), NUMBER(-1e9, 0), OR_NONE((double)NAN), .value = -1, .models = MODELS_AR | MODELS_AUDIO_LM },
-    { T(offset_ms), INT64(0, MAX_MS), .models = MODELS_SPEECH | MODELS_ALIGNED },
-    { T(duration_ms), INT64(0, MAX_MS), .models = MODELS_SPEECH | MODELS_ALIGNED },
-    { T(user), CALL },
-    { T(on_segment), CALL },
-    { T(on_progress), CALL },
+    { T(offset_ms), INT64(0, MAX_MS), .models = MODELS_SPEECH | MODELS_ALIGNED | MODELS_ALIGNER },
+    { T(duration_ms), INT64(0, MAX_MS), .models = MODELS_SPEECH | MODELS_ALIGNED | MODELS_ALIGNER },
+    { T(user), CALL_OF_ALL },
+    { T(on_segment), CALL_OF_ALL },
+    { T(on_progress), CALL_OF_ALL },
     { T(on_window), CALL },
-    { T(should_abort), CALL },
+    { T(should_abort), CALL_OF_ALL },
     { T(temperature_increment_on_fallback), NUMBER(0, 100), OR_NONE((double)NAN), .value = 0.2, .models = MODELS_AR },
     { T(compression_ratio_threshold), NUMBER(0, 1e9), OR_NONE((double)NAN), .value = 2.4, .models = MODELS_AR | MODELS_AUDIO_LM },
     { T(entropy_threshold), NUMBER(0, 1e9), NO_DEFAULT, .models = MODELS_AR | MODELS_AUDIO_LM },
@@ -179,7 +180,7 @@ static const struct param generate[] = {
 
 static const struct param open_model[] = {
     { M(compute), CHOICE(STENO_COMPUTE_INT16),
-      .models = MODELS_RESUMED | MODELS_PIECES_STREAM | MODELS_LM | MODELS_AUDIO_LM | MODELS_EMBED },
+      .models = MODELS_RESUMED | MODELS_PIECES_STREAM | MODELS_LM | MODELS_AUDIO_LM | MODELS_EMBED | MODELS_ALIGNER },
     { M(cpu_level), TEXT, .models = MODELS_ALL },
     { M(team), HOOK, .models = MODELS_ALL },
     { M(vocab), TEXT, .models = MODELS_VOCAB },
@@ -187,9 +188,9 @@ static const struct param open_model[] = {
     { M(index_only), FLAG, .models = MODELS_ALL },
     { M(alignment_heads), TEXT, .models = MODELS_AR },
     { M(verify), FLAG, .models = MODELS_AR },
-    { M(text_ctx), INT32(0, CTX_MAX), .models = MODELS_LM | MODELS_AUDIO_LM },
+    { M(text_ctx), INT32(0, CTX_MAX), .models = MODELS_LM | MODELS_AUDIO_LM | MODELS_ALIGNER },
     { M(llm), TEXT, .models = MODELS_AUDIO_LM },
-    { M(kv_type), CHOICE(STENO_KV_Q8_0), .models = MODELS_LM | MODELS_AUDIO_LM },
+    { M(kv_type), CHOICE(STENO_KV_Q8_0), .models = MODELS_LM | MODELS_AUDIO_LM | MODELS_ALIGNER },
     { M(share_with), HOOK, .models = MODELS_ALL },
     { M(jieba_dict), TEXT, .models = MODELS_ALL },
     { M(gelu), CHOICE(STENO_GELU_TANH), .models = MODELS_AR },

@@ -58,7 +58,7 @@ int param_refuse(const struct param_check *j, const char *fmt, ...)
 
 static unsigned who(const steno_model *m, enum steno_call call)
 {
-    static const unsigned any[] = { [STENO_CALL_TRANSCRIBE] = MODELS_SPEECH, [STENO_CALL_ALIGN] = MODELS_ALIGNED,
+    static const unsigned any[] = { [STENO_CALL_TRANSCRIBE] = MODELS_SPEECH, [STENO_CALL_ALIGN] = MODELS_ALIGNED | MODELS_ALIGNER,
                                     [STENO_CALL_FIND_SPEECH] = MODELS_VAD | MODELS_VAD_VOTES | MODELS_VAD_THRESHOLDS,
                                     [STENO_CALL_OPEN] = MODELS_ALL,
                                     [STENO_CALL_PUNCTUATE] = MODELS_PUNCTUATION, [STENO_CALL_EMBED] = MODELS_LM | MODELS_EMBED,
@@ -88,7 +88,7 @@ static const struct { unsigned models; const char *why, *audio_lm; } reasons[] =
     { MODELS_AR | MODELS_AUDIO_LM_CONTEXT, TOKEN_BY_TOKEN, "is for models whose prompt has a free text" },
     { MODELS_MULTILINGUAL, LANGUAGES, "is for multilingual encoder-decoder models" },
     { MODELS_MULTILINGUAL | MODELS_ALIGNED, LANGUAGES, "is for multilingual encoder-decoder models" },
-    { MODELS_AR | MODELS_CTC | MODELS_AUDIO_LM | MODELS_ALIGNED | MODELS_PROMPTED, LANGUAGES, NULL },
+    { MODELS_AR | MODELS_CTC | MODELS_AUDIO_LM | MODELS_ALIGNED | MODELS_ALIGNER | MODELS_PROMPTED, LANGUAGES, NULL },
     { MODELS_AR | MODELS_CTC, "is for models that decode token by token or search the rows of a CTC head", OF_ENCODER_OR_CTC },
     { MODELS_RESUMED, TOKEN_BY_TOKEN, OF_ENCODER_OR_CTC },
     { MODELS_AR | MODELS_CTC | MODELS_CIF_HOTWORDS | MODELS_AUDIO_LM,
@@ -113,6 +113,7 @@ static const struct { unsigned models; const char *why, *audio_lm; } reasons[] =
 const char *param_why_not(const struct param *r, const steno_model *m, enum steno_call call)
 {
     if (call == STENO_CALL_ALIGN && !(r->models & MODELS_ALIGNED)) return "is about decoding, and an alignment has a known text";
+    if (call == STENO_CALL_ALIGN && m && (who(m, call) & MODELS_ALIGNER)) return "is for alignments by an encoder-decoder model";
     const int audio_lm = m && (who(m, call) & MODELS_AUDIO_LM);
     if (audio_lm && r->audio_lm_why) return r->audio_lm_why;
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)

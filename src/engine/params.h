@@ -34,6 +34,7 @@ enum {
     MODELS_AUDIO_LM_CONTEXT = 1 << 17, /* audio language models with a free text in their prompt */
     MODELS_PIECES_STREAM = 1 << 18,  /* the same for the chunks of a stream */
     MODELS_PROMPTED = 1 << 19,       /* a prompt gives the language */
+    MODELS_ALIGNER = 1 << 20,        /* forced aligners */
     MODELS_AR = MODELS_MULTILINGUAL | MODELS_ENGLISH, /* encoder-decoder models */
     MODELS_CLIPS = MODELS_CTC | MODELS_CIF | MODELS_PIECES | MODELS_AUDIO_LM, /* models that decode clip by clip */
     MODELS_STREAMS = MODELS_CIF_STREAM | MODELS_PIECES_STREAM, /* models that decode chunk by chunk */
@@ -44,7 +45,7 @@ enum {
     /* models whose vocabulary may be in another file */
     MODELS_VOCAB = MODELS_AR | MODELS_CTC | MODELS_CIF | MODELS_CIF_STREAM | MODELS_PUNCTUATION,
     MODELS_GENERATE = MODELS_AR | MODELS_LM, /* models that continue a text */
-    MODELS_ALL = MODELS_SPEECH | MODELS_PUNCTUATION | MODELS_VAD | MODELS_VAD_VOTES | MODELS_LM | MODELS_EMBED
+    MODELS_ALL = MODELS_SPEECH | MODELS_PUNCTUATION | MODELS_VAD | MODELS_VAD_VOTES | MODELS_LM | MODELS_EMBED | MODELS_ALIGNER
 };
 
 /* Additional bound of a number. */

@@ -1,8 +1,9 @@
 /* steno: what a task is. SPDX-License-Identifier: MIT
  *
- * A task turns the output of a network into results: token by token (ar), with a CTC head (ctc), as spans of speech (vad), as punctuation
- * (marks), as vectors (embed). It is a table of functions, with a part of a session and of a batch. A family names its task
- * (model/family.h), and lib/model.c lists all tasks. A function that a task does not have is NULL, and the public call is refused. */
+ * A task turns the output of a network into results: token by token (ar), with a CTC head (ctc), as spans of speech (vad), as
+ * punctuation (marks), as vectors (embed), as times of words (aligner). It is a table of functions, with a part of a session and of a
+ * batch. A family names its task (model/family.h), and lib/model.c lists all tasks. A function that a task does not have is NULL, and
+ * the public call is refused. */
 #ifndef STENO_ENGINE_TASK_H
 #define STENO_ENGINE_TASK_H
 #include "audio/source.h"
@@ -61,6 +62,8 @@ struct task {
     /* Other calls. Parameters have all fields set and stay in place until the call ends. Results have been cleared. */
     int (*listen)(const steno_model *m, const steno_source *src, steno_heard *out, steno_error *e);
     int (*align)(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p);
+    int (*align_result)(steno_session *s, struct result *r, const steno_source *src, const steno_transcribe_params *p); /* of another
+                                                                                        * session; r NULL: checks p only */
     int (*detect_language)(steno_session *s, const steno_source *src, float *probs, int n);
     int (*encode)(steno_session *s, const float *pcm, int64_t n);
     int (*read)(steno_session *s, const int32_t *ids, int n, int again); /* reads ids of a text, for the logits after them */
@@ -75,5 +78,5 @@ struct task {
 
 /* The tasks, each in its folder of src/task. lib/model.c lists them. */
 extern const struct task ar_task, ctc_task, cif_task, cif_stream_task, transducer_task, transducer_stream_task, audio_lm_task, vad_task,
-    lm_task, punctuation_task, embed_task;
+    lm_task, punctuation_task, embed_task, aligner_task;
 #endif

@@ -17,7 +17,7 @@
 
 static const struct task *const tasks[] = {
     &ar_task, &ctc_task, &cif_task, &cif_stream_task, &transducer_task, &transducer_stream_task, &audio_lm_task, &vad_task, &lm_task,
-    &punctuation_task, &embed_task,
+    &punctuation_task, &embed_task, &aligner_task,
 };
 
 /* NULL: unknown name. */

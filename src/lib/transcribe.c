@@ -91,6 +91,36 @@ int steno_align(steno_session *s, const steno_source *src, const char *text, con
     return call_leave(s, align(s, src, text, p));
 }
 
+/* Aligns the transcript of another session. */
+static int align_result(steno_session *s, steno_session *of, const steno_source *src, const steno_transcribe_params *p)
+{
+    steno_transcribe_params own;
+    if (!s->model->task->align_result) return request_refuse(s, "does not align the words of transcripts");
+    int rc = copy_params(s, &own, p);
+    if (rc || !of) return rc ? rc : s->model->task->align_result(s, NULL, NULL, &own);
+    if (of->model->task->call != STENO_CALL_TRANSCRIBE || of->request_state != REQUEST_NONE)
+        return err_set(&s->error, STENO_EARG, "the other session has no transcript, or is at work on one");
+    if (of->selected != &of->result || of->asked_task == STENO_TRANSLATE)
+        return err_set(&s->error, STENO_EARG, "the words of a translation are not in the audio: align the transcript");
+    rc = source_check(s, src);
+    if (!rc) rc = s->model->task->align_result(s, &of->result, src, &own);
+    if (!rc) of->result.is_bare = of->model->family->bare_text == BARE_ALWAYS; /* as of a transcription with word times */
+    return rc;
+}
+
+int steno_align_result(steno_session *s, steno_session *of, const steno_source *src, const steno_transcribe_params *p)
+{
+    const int rc = call_enter(s);
+    if (rc) return rc;
+    session_begin(s);
+    if (of && !session_may_change(of))
+        return call_leave(s, err_set(&s->error, STENO_EARG, "a call is at work on the other session"));
+    if (of) of->entered = 1; /* its results are in use */
+    const int status = align_result(s, of, src, p);
+    if (of) of->entered = 0;
+    return call_leave(s, status);
+}
+
 int steno_find_speech(steno_session *s, const steno_source *src, const steno_vad_params *p)
 {
     return request_here(s, STENO_CALL_FIND_SPEECH, src, NULL, p);

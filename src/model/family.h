@@ -234,7 +234,7 @@ static inline int32_t model_window_ms(const steno_model *m)
 }
 
 extern const struct family family_whisper, family_sensevoice, family_paraformer, family_paraformer_online, family_fsmn_vad,
-    family_silero, family_ct_transformer, family_nano, family_qwen3_asr, family_parakeet_ctc, family_llama,
+    family_silero, family_ct_transformer, family_nano, family_qwen3_asr, family_qwen3_aligner, family_parakeet_ctc, family_llama,
     family_qwen3, family_gemma, family_gemma3, family_bert;
 /* Name of the model's chat template: steno_model_info.chat */
 const char *model_chat_name(const steno_model *m);

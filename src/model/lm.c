@@ -100,9 +100,11 @@ static void build_layers(struct build *b, const struct lm_dims *d, const struct 
     }
 }
 
-static void build_network(struct build *b, steno_model *m, const struct lm_dims *d, const struct lm_arch *arch)
+/* classes: as in struct lm_part. */
+static void build_network(struct build *b, steno_model *m, const struct lm_dims *d, const struct lm_arch *arch, int32_t classes)
 {
-    const uint32_t width = (uint32_t)d->d, n_vocab = (uint32_t)d->n_vocab;
+    const uint32_t width = (uint32_t)d->d, n_vocab = (uint32_t)d->n_vocab, n_out = classes ? (uint32_t)classes : n_vocab;
+    const int is_tied = d->is_tied && !classes;
     static const char embedding[] = "model.embed_tokens.weight", head_matrix[] = "lm_head.weight";
     build_phase(b, "decode");
     b->plan.self_state = STATE_SELF;
@@ -118,12 +120,13 @@ static void build_network(struct build *b, steno_model *m, const struct lm_dims 
     const int less_one = !d->is_gguf && arch->flags & LM_NORMS_LESS_ONE;
     const uint16_t norm = bind_norm_rms(b, "model.norm.weight", width, (float)d->eps, less_one);
     m->lm.rows_norm = norm;
-    const char *const matrix = d->is_tied ? embedding : head_matrix;
-    const struct linear_part part = { matrix, NULL, n_vocab };
-    const uint16_t last = d->is_tied ? tokens : bind_matrix(b, &part, width, LINEAR_LM_HEAD, NO_BIND);
+    const char *const matrix = is_tied ? embedding : head_matrix;
+    const struct linear_part part = { matrix, NULL, n_out };
+    const uint16_t last = is_tied ? tokens : bind_matrix(b, &part, width, LINEAR_LM_HEAD, NO_BIND);
     const int is_stored = b->status || !packed_is_lowp((enum packed_type)bind_at(b, last)->type);
-    sub_lm_head(b, &(struct lm_head){ .prefix = "head", .matrix = matrix, .tokens = last, .norm = norm, .n_vocab = n_vocab, .d = width,
-                                      .two_stages = m->blocks && is_stored && !(d->logit_cap > 0), .cap = (float)d->logit_cap }, x);
+    sub_lm_head(b, &(struct lm_head){ .prefix = "head", .matrix = matrix, .tokens = last, .norm = norm, .n_vocab = n_out, .d = width,
+                                      .two_stages = m->blocks && is_stored && !classes && !(d->logit_cap > 0),
+                                      .cap = (float)d->logit_cap }, x);
 }
 
 /* Are the embedding and the head stored in blocks? Stored numbers are not rounded to blocks. */
@@ -179,7 +182,7 @@ int lm_add(steno_model *m, const struct lm_arch *arch, struct weights *w, const 
                               .precision = text_precision(m, w, part->stored), .unfused = m->opening->unfused };
     build_begin(&b, &p, e);
     if (part->takes_rows) b.plan.input = build_slot(&b, (uint32_t)d.d);
-    build_network(&b, m, &d, arch);
+    build_network(&b, m, &d, arch, part->classes);
     rc = build_end(&b, &m->plan[part->plan]);
     m->n_plans = part->plan + 1;
     if (!rc) rc = vocab_init(&m->vocab, &m->arena, m->n_vocab, m->n_vocab, e);

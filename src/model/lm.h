@@ -59,6 +59,7 @@ struct lm_part {
     int plan;                    /* index of its plan */
     int takes_rows;                   /* rows of the plan's input may be among the ids (token_of_input) */
     int32_t ctx_most;            /* most positions */
+    int32_t classes;             /* rows of lm_head.weight, which gives classes instead of tokens; 0: tokens */
     enum dtype stored;           /* stored type of its matrices */
 };
 int lm_add(steno_model *m, const struct lm_arch *arch, struct weights *w, const struct lm_part *part, steno_error *e);

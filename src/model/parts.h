@@ -136,4 +136,15 @@ enum { AUDIO_LM_ENCODED = 0 }; /* side output: rows before the adaptor */
  * Its ids are those of the vocabulary; m->bpe has its byte pairs. The part is NULL if the model has no such head. */
 struct audio_lm_ctc { struct vocab vocab; int32_t n_ids, blank; };
 
+/* ---- forced aligners ------------------------------------------------------------------------------------------------------- */
+
+/* A language model over rows of audio and a known text, with classes of times instead of tokens. Its prompt consists of `begin`, the rows,
+ * `end`, and for each word its ids and two marks. The head's class at a mark is the start or the end of the word. */
+struct aligner_model {
+    int32_t classes, class_ms;      /* of the head, and the duration of one */
+    int32_t begin, end, mark;       /* ids; -1: the files have no tokenizer */
+    const char *(*language)(int i); /* codes of its languages */
+    int n_languages;
+};
+
 #endif

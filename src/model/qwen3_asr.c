@@ -20,7 +20,7 @@ static float const eps = 1e-5f;
 
 static int match(const struct weights *w)
 {
-    return !strcmp(meta_text(&w->meta, "model_type", ""), "qwen3_asr") ||
+    return (!strcmp(meta_text(&w->meta, "model_type", ""), "qwen3_asr") && !qwen3_asr_is_aligner(w)) ||
            !strcmp(meta_text(&w->meta, "general.architecture", ""), qwen3_asr_architecture);
 }
 
@@ -76,7 +76,7 @@ static void build_adaptor(struct build *b, const struct qwen3_asr_shape *s, uint
 static int build_encoder(steno_model *m, const struct qwen3_asr_shape *s, struct weights *w, steno_error *e)
 {
     struct build b;
-    const uint32_t rows = rows_of_seconds(s, RUN_S), window = rows_of_frames(s, (uint32_t)s->window);
+    const uint32_t rows = rows_of_seconds(s, (uint32_t)s->run_s), window = rows_of_frames(s, (uint32_t)s->window);
     const struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
                                     .team = m->opening->team, .max_rows = rows, .max_out = 1, .max_past = room_for_windows(rows, window),
                                     .precision = model_rows_precision(m), .unfused = m->opening->unfused };
@@ -93,8 +93,8 @@ static int describe_audio(steno_model *m, const struct qwen3_asr_shape *s, struc
 {
     struct fbank_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
     if (!bank) return err_nomem(e, sizeof *bank, "filter banks");
-    m->audio_ctx = (int32_t)rows_of_seconds(s, WINDOW_S);
-    m->segment_ctx = (int32_t)rows_of_seconds(s, SEGMENT_S);
+    m->audio_ctx = (int32_t)rows_of_seconds(s, (uint32_t)s->clip_s);
+    m->segment_ctx = (int32_t)rows_of_seconds(s, (uint32_t)s->segment_s);
     m->widths = (struct model_widths){ .n_mels = s->n_mels, .audio_state = s->d, .audio_heads = s->heads, .audio_layers = s->layers };
     const int rc = build_encoder(m, s, w, e);
     return rc ? rc : fbank_bank_log_mel(bank, &m->arena, s->n_mels, QWEN3_ASR_STACK, 2 * s->half_chunk, &m->kern, e);
@@ -105,7 +105,8 @@ static int describe_text(steno_model *m, const struct qwen3_asr_shape *s, struct
     static const char *const ends[] = { "<|im_end|>", "<|endoftext|>", NULL };
     const struct tensor *t = weights_find(w, "model.layers.0.self_attn.q_proj.weight");
     if (!t) t = weights_find(w, "blk.0.attn_q.weight");
-    const struct lm_part part = { .plan = PLAN_DECODER, .takes_rows = 1, .ctx_most = CTX_USUAL, .stored = t ? t->type : m->matrix_type };
+    const struct lm_part part = { .plan = PLAN_DECODER, .takes_rows = 1, .ctx_most = s->ctx_most, .classes = s->classes,
+                                  .stored = t ? t->type : m->matrix_type };
     m->lm.ends = ends;
     const int rc = lm_add(m, lm_qwen3, w, &part, e);
     if (rc) return rc;
@@ -115,25 +116,23 @@ static int describe_text(steno_model *m, const struct qwen3_asr_shape *s, struct
     return qwen3_asr_check_tokens(m, s, w->name, e);
 }
 
-/* Its network has classes of times instead of tokens. */
-static int is_aligner(struct weights *w)
+int qwen3_asr_describe(steno_model *m, const struct qwen3_asr_shape *s, struct weights *w, steno_error *e)
 {
-    return meta_find(&w->meta, "thinker_config.classify_num") || weights_find(w, "score.weight");
+    if (m->opening->llm)
+        return err_set(e, STENO_EARG, "llm is for models whose language model is another file; %s has its own: leave it out", w->name);
+    const int rc = describe_audio(m, s, w, e);
+    return rc ? rc : describe_text(m, s, w, e);
 }
 
 static int describe(steno_model *m, struct weights *w, steno_error *e)
 {
     struct qwen3_asr_shape s;
-    if (is_aligner(w))
-        return err_set(e, STENO_EUNSUPPORTED, "%s: a forced aligner (Qwen3-ForcedAligner), which this version does not support", w->name);
-    if (m->opening->llm)
-        return err_set(e, STENO_EARG, "llm is for models whose language model is another file; %s has its own: leave it out", w->name);
     int rc = qwen3_asr_respell(w, e);
     if (!rc) rc = qwen3_asr_read_shape(&s, w, e);
     if (rc) return rc;
     m->name = s.d_out == 1024 ? "0.6b" : s.d_out == 2048 ? "1.7b" : "qwen3-asr";
-    rc = describe_audio(m, &s, w, e);
-    return rc ? rc : describe_text(m, &s, w, e);
+    s.clip_s = WINDOW_S, s.segment_s = SEGMENT_S, s.run_s = RUN_S, s.ctx_most = CTX_USUAL;
+    return qwen3_asr_describe(m, &s, w, e);
 }
 
 static const char *const spare[] = { "lm_head.weight", NULL }; /* stored although it equals the embedding */

@@ -1,4 +1,4 @@
-/* steno: Qwen3-ASR: the parts of its description. SPDX-License-Identifier: MIT */
+/* steno: Qwen3-ASR and its forced aligner: the parts of their description. SPDX-License-Identifier: MIT */
 #ifndef STENO_MODEL_QWEN3_ASR_H
 #define STENO_MODEL_QWEN3_ASR_H
 #include "model/family.h"
@@ -9,6 +9,9 @@ struct qwen3_asr_shape {
     int32_t d, layers, heads, d_ff, n_mels, channels, d_out;
     int32_t half_chunk, window;  /* frames: half of a chunk of the stem, and a window of attention */
     int32_t audio_token;
+    int32_t clip_s, segment_s, run_s; /* seconds: of a clip, of a segment of speech, of a run that clips share */
+    int32_t ctx_most;                 /* positions of prompt and text */
+    int32_t classes, class_ms, mark_token; /* of the forced aligner; else 0 */
 };
 
 extern const char qwen3_asr_architecture[]; /* of its GGUF files, and before the audio part's settings in them */
@@ -17,6 +20,11 @@ int qwen3_asr_read_shape(struct qwen3_asr_shape *s, struct weights *w, steno_err
 void qwen3_asr_each_setting(const struct qwen3_asr_shape *s, void (*put)(void *user, const char *name, int32_t v), void *user);
 /* Gives settings and tensors the names of the original files, without "thinker.", and layers those that the plan uses. */
 int qwen3_asr_respell(struct weights *w, steno_error *e);
+/* The networks of both: s has all sizes, and names have been respelled. */
+int qwen3_asr_describe(steno_model *m, const struct qwen3_asr_shape *s, struct weights *w, steno_error *e);
+int qwen3_asr_is_aligner(const struct weights *w);
+/* The id of a text that is one token; -1: it is not. */
+int32_t qwen3_asr_id_of(const steno_model *m, const char *text);
 /* STENO_EFORMAT: the tokenizer lacks a token of the prompt, or has another id for it than the settings. */
 int qwen3_asr_check_tokens(const steno_model *m, const struct qwen3_asr_shape *s, const char *name, steno_error *e);
 

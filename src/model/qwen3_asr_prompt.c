@@ -9,8 +9,7 @@
 
 static const char audio_start[] = "<|audio_start|>", audio_end[] = "<|audio_end|>", audio_pad[] = "<|audio_pad|>", tag[] = "<asr_text>";
 
-/* The id of a text that is one token; -1: it is not. */
-static int32_t id_of(const steno_model *m, const char *text)
+int32_t qwen3_asr_id_of(const steno_model *m, const char *text)
 {
     struct buf ids = { 0 };
     int32_t id = -1;
@@ -22,12 +21,13 @@ static int32_t id_of(const steno_model *m, const char *text)
 
 int qwen3_asr_check_tokens(const steno_model *m, const struct qwen3_asr_shape *s, const char *name, steno_error *e)
 {
-    static const char *const token[] = { "<|im_start|>", "<|im_end|>", audio_start, audio_end, audio_pad, tag };
-    for (size_t i = 0; i < sizeof token / sizeof *token && m->lm.tokenizer; i++)
-        if (id_of(m, token[i]) < 0) return err_set(e, STENO_EFORMAT, "%s: its tokenizer has no token %s", name, token[i]);
-    if (m->lm.tokenizer && id_of(m, audio_pad) != s->audio_token)
+    static const char *const of_asr[] = { "<|im_start|>", "<|im_end|>", tag, audio_start, audio_end, audio_pad, NULL };
+    const char *const *token = s->classes ? of_asr + 3 : of_asr; /* the aligner's prompt has no template */
+    for (size_t i = 0; token[i] && m->lm.tokenizer; i++)
+        if (qwen3_asr_id_of(m, token[i]) < 0) return err_set(e, STENO_EFORMAT, "%s: its tokenizer has no token %s", name, token[i]);
+    if (m->lm.tokenizer && qwen3_asr_id_of(m, audio_pad) != s->audio_token)
         return err_set(e, STENO_EFORMAT, "%s: audio_token_id is %d, but %s is token %d", name, (int)s->audio_token, audio_pad,
-                       (int)id_of(m, audio_pad));
+                       (int)qwen3_asr_id_of(m, audio_pad));
     return STENO_OK;
 }
 

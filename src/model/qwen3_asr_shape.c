@@ -13,7 +13,7 @@ struct spelling { const char *from, *to; };
 
 static const struct spelling start[] = {
     { "thinker.", "" }, { "model.audio_tower.", "audio_tower." }, { "model.multi_modal_projector.linear_1.", "audio_tower.proj1." },
-    { "model.multi_modal_projector.linear_2.", "audio_tower.proj2." }, { "model.language_model.", "model." },
+    { "model.multi_modal_projector.linear_2.", "audio_tower.proj2." }, { "model.language_model.", "model." }, { "score.", "lm_head." },
 };
 
 static const struct spelling part[] = {
@@ -51,6 +51,18 @@ int qwen3_asr_respell(struct weights *w, steno_error *e)
 }
 
 /* ---- settings */
+
+/* The aligner's network has classes of times instead of tokens. */
+int qwen3_asr_is_aligner(const struct weights *w)
+{
+    static const char *const key[] = { "thinker_config.classify_num", "classify_num", "timestamp_segment_time" };
+    for (size_t i = 0; i < sizeof key / sizeof *key; i++)
+        if (meta_find(&w->meta, key[i])) return 1;
+    for (uint32_t i = 0; i < w->n_tensors; i++)
+        if (!strcmp(w->tensor[i].name, "score.weight")) return 1;
+    return strstr(meta_text(&w->meta, "thinker_config.model_type", ""), "forced_aligner") ||
+           strstr(meta_text(&w->meta, "architectures.0", ""), "TokenClassification");
+}
 
 #define AT(field) offsetof(struct qwen3_asr_shape, field)
 static const struct setting { const char *key; int32_t lo, hi; size_t at; } setting[] = {

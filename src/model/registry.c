@@ -4,11 +4,12 @@
 #include "model/family.h"
 #include "model/parakeet.h"
 
-enum { NAMES_SZ = 200 };
+enum { NAMES_SZ = 240 };
 
 static const struct family *const families[] = {
     &family_whisper, &family_sensevoice, &family_paraformer, &family_paraformer_online, &family_fsmn_vad, &family_silero,
-    &family_ct_transformer, &family_nano, &family_qwen3_asr, &family_parakeet_ctc, &family_parakeet_stream, &family_parakeet_transducer,
+    &family_ct_transformer, &family_nano, &family_qwen3_aligner, &family_qwen3_asr, &family_parakeet_ctc, &family_parakeet_stream,
+    &family_parakeet_transducer,
     &family_llama, &family_qwen3, &family_gemma, &family_gemma3, &family_bert,
 };
 

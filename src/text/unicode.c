@@ -22,6 +22,18 @@ int unicode_is_punctuation(uint32_t cp)
     return c >= UTF8PROC_CATEGORY_PC && c <= UTF8PROC_CATEGORY_PO;
 }
 
+int unicode_is_opening(uint32_t cp)
+{
+    const utf8proc_category_t c = utf8proc_category((utf8proc_int32_t)cp);
+    return c == UTF8PROC_CATEGORY_PS || c == UTF8PROC_CATEGORY_PI;
+}
+
+int unicode_is_word(uint32_t cp)
+{
+    const utf8proc_category_t c = utf8proc_category((utf8proc_int32_t)cp);
+    return (c >= UTF8PROC_CATEGORY_LU && c <= UTF8PROC_CATEGORY_LO) || (c >= UTF8PROC_CATEGORY_ND && c <= UTF8PROC_CATEGORY_NO);
+}
+
 int unicode_is_mark(uint32_t cp)
 {
     return utf8proc_category((utf8proc_int32_t)cp) == UTF8PROC_CATEGORY_MN;

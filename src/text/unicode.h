@@ -9,7 +9,9 @@
 int unicode_is_space(uint32_t cp);       /* White_Space */
 int unicode_is_control(uint32_t cp);     /* a category C, except unassigned characters */
 int unicode_is_punctuation(uint32_t cp); /* a category P */
+int unicode_is_opening(uint32_t cp);     /* category Ps or Pi: an opening bracket or quotation mark */
 int unicode_is_mark(uint32_t cp);        /* category Mn: a non-spacing mark */
+int unicode_is_word(uint32_t cp);        /* a category L or N: a letter or a number */
 
 enum { UNICODE_PARTS = 32 /* limit of the decomposition of a character */ };
 /* The decomposition of cp (NFD), into to[UNICODE_PARTS]. @return the number of characters */

@@ -1,24 +1,38 @@
-/* steno tests: folders that are no Qwen3-ASR. SPDX-License-Identifier: MIT
+/* steno tests: folders that are no Qwen3-ASR, and no forced aligner. SPDX-License-Identifier: MIT
  *
  * Settings, tokenizers and weights that are wrong or missing are refused by name. A walk over all settings with values that do not fit
  * ends in a model or in a reason. */
 #include "qwen3_asr.h"
 
-/* Opens, and transcribes a second. */
+struct second { float pcm[16000]; int64_t at; };
+
+static int64_t second_read(void *user, float *to, int64_t n)
+{
+    struct second *f = user;
+    if (n > 16000 - f->at) n = 16000 - f->at;
+    memcpy(to, f->pcm + f->at, (size_t)n * sizeof *to);
+    f->at += n;
+    return n;
+}
+
+/* Opens, and transcribes or aligns a second. */
 static int try_it(const char *path, steno_error *e)
 {
-    static float pcm[16000];
+    static struct second f;
     steno_model *m = NULL;
     steno_session *s = NULL;
     steno_transcribe_params p;
     steno_transcribe_params_init(&p);
     p.sample_len = 2;
     *e = (steno_error){ 0 };
-    for (int i = 0; i < 16000; i++) pcm[i] = (float)((i * 7919) % 2003 - 1001) / 4000;
+    f.at = 0;
+    for (int i = 0; i < 16000; i++) f.pcm[i] = (float)((i * 7919) % 2003 - 1001) / 4000;
     int rc = steno_model_open(&m, path, NULL, e);
     if (!rc) rc = steno_session_open(&s, m, NULL, NULL, e);
     if (!rc) {
-        rc = steno_transcribe(s, pcm, 16000, &p);
+        const steno_source src = { second_read, NULL, &f };
+        const int aligns = steno_align_result(s, NULL, NULL, NULL) == 0 || strstr(steno_last_error(s), "tokenizer");
+        rc = aligns ? steno_align(s, &src, "one two", NULL) : steno_transcribe(s, f.pcm, 16000, &p);
         if (rc) snprintf(e->text, sizeof e->text, "%s", steno_last_error(s));
     }
     steno_session_close(s);
@@ -34,10 +48,10 @@ static void refused(const char *path, const char *why)
 }
 
 /* A file of the model with all places of a text replaced. */
-static void put_changed(const struct folder *d, const char *name, const char *from, const char *to)
+static void put_changed(const struct folder *d, const char *dir, const char *name, const char *from, const char *to)
 {
     size_t n, found = 0;
-    char *bytes = qwen_bytes(name, &n), *out = malloc(2 * n + 4096), *at = out;
+    char *bytes = qwen_bytes_of(dir, name, &n), *out = malloc(2 * n + 4096), *at = out;
     assert_non_null(out);
     for (size_t i = 0; i < n;)
         if (n - i >= strlen(from) && !memcmp(bytes + i, from, strlen(from))) {
@@ -70,12 +84,12 @@ static void test_settings_are_refused_by_name(void **state)
         { "\"scale_embedding\": false", "\"scale_embedding\": true", "audio_config.scale_embedding is true" },
         { "\"audio_token_id\": 593", "\"audio_token_id\": 594", "audio_token_id is 594, but <|audio_pad|> is token 593" },
         { "\"hidden_size\": 64", "\"hidden_size\": 32", "model.embed_tokens.weight is [608, 64]" },
-        { "\"audio_token_id\": 593", "\"classify_num\": 500", "a forced aligner (Qwen3-ForcedAligner), which" },
+        { "\"audio_token_id\": 593", "\"classify_num\": 500", "audio_token_id is missing" }, /* settings of an aligner */
         { "\"model_type\": \"qwen3_asr\"", "\"model_type\": \"qwen9_asr\"", "a model of the type qwen9_asr" },
     };
     const struct folder d = qwen_folder();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        put_changed(&d, "config.json", wrong[i].from, wrong[i].to);
+        put_changed(&d, qwen_dir, "config.json", wrong[i].from, wrong[i].to);
         refused(d.path, wrong[i].why);
     }
     folder_remove(&d);
@@ -97,7 +111,7 @@ static void test_tokenizers_are_refused_by_name(void **state)
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const struct folder d = qwen_folder();
-        put_changed(&d, wrong[i].file, wrong[i].from, wrong[i].to);
+        put_changed(&d, qwen_dir, wrong[i].file, wrong[i].from, wrong[i].to);
         refused(d.path, wrong[i].why);
         folder_remove(&d);
     }
@@ -125,24 +139,54 @@ static void test_a_missing_tensor_is_refused_by_name(void **state)
     const struct folder d = qwen_folder();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(strlen(wrong[i].from), strlen(wrong[i].to)); /* offsets stay */
-        put_changed(&d, "model.safetensors", wrong[i].from, wrong[i].to);
+        put_changed(&d, qwen_dir, "model.safetensors", wrong[i].from, wrong[i].to);
         refused(d.path, wrong[i].why);
     }
     folder_remove(&d);
 }
 
-/* Every number and every truth value of the settings, replaced one at a time. */
-static void test_a_walk_over_all_settings_ends_in_a_model_or_a_reason(void **state)
+static void test_settings_of_an_aligner_are_refused_by_name(void **state)
 {
     (void)state;
+    static const struct { const char *file, *from, *to, *why; } wrong[] = {
+        { "config.json", "\"classify_num\": 500", "\"classify_none\": 500", "classify_num is missing" },
+        { "config.json", "\"classify_num\": 500", "\"classify_num\": 0", "classify_num is 0" },
+        { "config.json", "\"classify_num\": 500", "\"classify_num\": 2000000000", "classify_num is 2000000000" },
+        { "config.json", "\"classify_num\": 500", "\"classify_num\": 501", "lm_head.weight is [500, 64]" },
+        { "config.json", "\"classify_num\": 500", "\"classify_num\": \"many\"", "classify_num is text" },
+        { "config.json", "\"timestamp_segment_time\": 80", "\"timestamp_segment_time\": 0", "timestamp_segment_time is 0" },
+        { "config.json", "\"timestamp_token_id\": 595", "\"timestamp_taken_id\": 595", "timestamp_token_id is missing" },
+        { "config.json", "\"timestamp_token_id\": 595", "\"timestamp_token_id\": 594", "timestamp_token_id is 594, but <timestamp> is" },
+        { "config.json", "\"audio_token_id\": 593", "\"audio_token_id\": 592", "audio_token_id is 592, but <|audio_pad|> is token 593" },
+        { "config.json", "\"output_dim\": 64", "\"output_dim\": 32", "audio_tower.proj2.weight is [64, 64]" },
+        { "model.safetensors", "thinker.lm_head.weight", "thinker.lm_heat.weight", "the head of the aligner, lm_head.weight or" },
+        { "model.safetensors", "thinker.audio_tower.conv2d2.weight", "thinker.audio_tower.conv2d9.weight", "conv2d2.weight is missing" },
+        { "tokenizer_config.json", "<timestamp>", "<timestomp>", "no token <timestamp>" },
+        { "tokenizer_config.json", "\"content\": \"<|audio_end|>\"", "\"content\": \"<|audio_and|>\"", "no token <|audio_end|>" },
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const struct folder d = qwen_folder_of(aligner_dir);
+        put_changed(&d, aligner_dir, wrong[i].file, wrong[i].from, wrong[i].to);
+        refused(d.path, wrong[i].why);
+        folder_remove(&d);
+    }
+    const struct folder d = qwen_folder_of(aligner_dir);
+    assert_int_equal(unlink(folder_at(&d, "merges.txt").path), 0);
+    refused(d.path, "the model has no tokenizer");
+    folder_remove(&d);
+}
+
+/* Every number and every truth value of the settings, replaced one at a time. */
+static void walk(const char *dir)
+{
     static const char *const other[] = { "0", "-1", "3", "1024", "2147483647", "1e30", "null", "\"x\"", "[]", "true" };
     static const char *const files[] = { "config.json", "tokenizer_config.json", "generation_config.json" };
-    const struct folder d = qwen_folder();
+    const struct folder d = qwen_folder_of(dir);
     int taken = 0, said = 0;
     steno_error e;
     for (size_t f = 0; f < 3; f++) {
         size_t n;
-        char *bytes = qwen_bytes(files[f], &n), *out = malloc(n + 64);
+        char *bytes = qwen_bytes_of(dir, files[f], &n), *out = malloc(n + 64);
         assert_non_null(out);
         for (size_t at = 0; at + 2 < n; at++) {
             if (bytes[at] != ':') continue;
@@ -165,6 +209,18 @@ static void test_a_walk_over_all_settings_ends_in_a_model_or_a_reason(void **sta
     print_message("%d taken, %d refused\n", taken, said);
     assert_true(taken > (SANITIZED ? 5 : 20) && said > (SANITIZED ? 2 : 10));
     folder_remove(&d);
+}
+
+static void test_a_walk_over_all_settings_ends_in_a_model_or_a_reason(void **state)
+{
+    (void)state;
+    walk(qwen_dir);
+}
+
+static void test_a_walk_over_the_settings_of_an_aligner(void **state)
+{
+    (void)state;
+    walk(aligner_dir);
 }
 
 /* Weights that end early. */
@@ -201,7 +257,9 @@ int main(void)
         cmocka_unit_test(test_settings_are_refused_by_name),
         cmocka_unit_test(test_tokenizers_are_refused_by_name),
         cmocka_unit_test(test_a_missing_tensor_is_refused_by_name),
+        cmocka_unit_test(test_settings_of_an_aligner_are_refused_by_name),
         cmocka_unit_test(test_a_walk_over_all_settings_ends_in_a_model_or_a_reason),
+        cmocka_unit_test(test_a_walk_over_the_settings_of_an_aligner),
         cmocka_unit_test(test_files_that_end_early_are_refused),
         cmocka_unit_test(test_the_path_of_a_language_model_is_refused),
     };

@@ -1,0 +1,236 @@
+/* steno: a forced aligner: its calls. SPDX-License-Identifier: MIT
+ *
+ * A known text is aligned with one clip, all lines together. In a result of another session, each segment is a clip. */
+#include <math.h>
+#include <string.h>
+#include "engine/params.h"
+#include "task/aligner/aligner_session.h"
+
+static const char source_name[] = "aligner";
+
+/* ---- checks */
+
+static int check(steno_session *s, const steno_transcribe_params *p)
+{
+    const struct aligner_model *m = aligner_model_of(s->model);
+    const int rc = params_check(s, STENO_CALL_ALIGN, p);
+    s->params = p;
+    if (rc) return rc;
+    if (!s->model->lm.tokenizer)
+        return err_set(&s->error, STENO_ENOVOCAB, "the model has no tokenizer: there is no tokenizer.json, and no vocab.json with "
+                                                  "merges.txt");
+    if (language_is_auto(p->language)) return STENO_OK;
+    const char *code = language_code(language_find(p->language));
+    for (int i = 0; code && i < m->n_languages; i++)
+        if (!strcmp(code, m->language(i))) return STENO_OK;
+    return language_refuse(&s->error, p->language, m->language, m->n_languages);
+}
+
+/* ---- words */
+
+/* Where a line or a segment is written to. */
+struct place {
+    double at, end;          /* seconds in the file: of its clip */
+    size_t mark;             /* its first mark in the clip */
+    struct buf *text, *words; /* results */
+};
+
+/* Adds the words in a->words, which are those of `text`, to g, and sets the times of g. */
+static void put_words(struct aligner_session *a, const char *text, const struct place *to, struct segment *g)
+{
+    const int32_t *ms = (const int32_t *)(const void *)a->ms.p;
+    const float *p = (const float *)(const void *)a->probability.p;
+    const size_t n = spoken_words_count(&a->words);
+    const int is_timed = a->ms.len > 0;
+    g->first_word = to->words->len / sizeof(struct word);
+    g->n_words = (int32_t)n;
+    g->word_source = source_name;
+    for (size_t i = 0, k = to->mark; i < n; i++, k += 2) {
+        const struct spoken_word *w = spoken_word_at(&a->words, i);
+        const double start = is_timed ? fmin(to->at + ms[k] / 1000.0, to->end) : (double)NAN;
+        const double end = is_timed ? fmin(to->at + ms[k + 1] / 1000.0, to->end) : (double)NAN;
+        const struct word v = { .start = start, .end = end, .text = to->text->len,
+                                .probability = is_timed ? ((double)p[k] + (double)p[k + 1]) / 2 : (double)NAN };
+        buf_add(to->text, text + w->from, w->to - w->from);
+        buf_add(to->text, "", 1);
+        buf_add(to->words, &v, sizeof v);
+        if (!i) g->start = start;
+        g->end = end;
+    }
+    g->t0_ms = is_timed ? llround(g->start * 1000) : -1;
+    g->t1_ms = is_timed ? llround(g->end * 1000) : -1;
+}
+
+/* ---- a known text */
+
+struct text_line { const char *s; size_t n, mark; };
+
+/* The next line that is not blank. *at: where to search, then the place behind it. */
+static int next_line(const struct buf *text, size_t *at, struct text_line *l)
+{
+    while (*at < text->len) {
+        const char *s = text->p + *at, *stop = memchr(s, '\n', text->len - *at);
+        l->s = s;
+        l->n = stop ? (size_t)(stop - s) : text->len - *at;
+        *at += l->n + (stop != NULL);
+        text_strip(&l->s, &l->n);
+        if (l->n) return 1;
+    }
+    return 0;
+}
+
+/* Puts the words of all lines into the prompt. */
+static int take_text(steno_session *s, const char *text)
+{
+    struct aligner_session *a = aligner_of(s);
+    struct text_line l;
+    size_t at = 0;
+    int rc = STENO_OK;
+    buf_clear(&a->text);
+    utf8_append(&a->text, (const uint8_t *)text, strlen(text));
+    aligner_text_begin(a);
+    while (!rc && !a->text.err && next_line(&a->text, &at, &l)) {
+        rc = spoken_words_find(&a->words, l.s, l.n);
+        if (!rc) rc = aligner_text_add(s);
+    }
+    if (rc == STENO_ENOMEM || a->text.err) return err_nomem(&s->error, strlen(text), "the text");
+    if (!rc && !a->prompt.len) rc = err_set(&s->error, STENO_EARG, "there are no words in the text to align");
+    return rc;
+}
+
+/* The clip that is asked for. */
+static int take_audio(steno_session *s, const steno_transcribe_params *p, const float **pcm, int64_t *n)
+{
+    const struct aligner_session *a = aligner_of(s);
+    const int64_t from = p->offset_ms * (FBANK_RATE / 1000), most = aligner_most_samples(s->model);
+    const int64_t asked = p->duration_ms * (FBANK_RATE / 1000), some = asked && asked < most ? asked : most + 1;
+    int rc = aligner_audio_get(s, from, from + some, pcm, n);
+    if (!rc && *n > most)
+        rc = err_set(&s->error, STENO_EARG, "the audio is longer than %d s, the most that the aligner takes at once: align parts of it "
+                     "with their texts, or the segments of a transcript", (int)(most / FBANK_RATE));
+    s->result.duration_ms = a->stream.samples / (FBANK_RATE / 1000);
+    return rc;
+}
+
+/* Makes each line a segment. */
+static int put_lines(steno_session *s, const steno_transcribe_params *p, int64_t n)
+{
+    struct aligner_session *a = aligner_of(s);
+    struct result *r = &s->result;
+    struct place to = { .at = (double)p->offset_ms / 1000, .text = &r->text, .words = &r->words };
+    struct text_line l;
+    size_t at = 0;
+    to.end = to.at + (double)n / FBANK_RATE;
+    while (next_line(&a->text, &at, &l)) {
+        struct segment g = { .t0_ms = -1, .t1_ms = -1, .start = NAN, .end = NAN, .text = r->text.len };
+        if (spoken_words_find(&a->words, l.s, l.n)) break;
+        buf_add(&r->text, l.s, l.n);
+        buf_add(&r->text, "", 1);
+        put_words(a, l.s, &to, &g);
+        to.mark += 2 * spoken_words_count(&a->words);
+        if (r->whole.len) buf_str(&r->whole, "\n");
+        buf_add(&r->whole, l.s, l.n);
+        if (!result_status(r)) buf_add(&r->segments, &g, sizeof g); /* added last, so that readers only see complete segments */
+        if (!result_status(r)) result_report(r, p->on_segment, p->user);
+    }
+    return result_status(r) || a->words.kept.err || a->words.word.err ? err_nomem(&s->error, r->text.len, "results") : STENO_OK;
+}
+
+int aligner_align(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p)
+{
+    const float *pcm;
+    int64_t n = 0;
+    int rc = check(s, p);
+    if (!rc) rc = take_text(s, text);
+    if (rc) return rc;
+    if (!language_is_auto(p->language)) s->result.language = language_code(language_find(p->language));
+    buf_clear(&aligner_of(s)->ms);
+    aligner_audio_begin(s, src);
+    rc = take_audio(s, p, &pcm, &n);
+    if (!rc && n) rc = aligner_run(s, pcm, n);
+    if (!rc) rc = put_lines(s, p, n);
+    const int64_t done_ms = n / (FBANK_RATE / 1000);
+    if (!rc && p->on_progress) p->on_progress(p->user, done_ms, done_ms);
+    return rc;
+}
+
+/* ---- segments of a result */
+
+struct realign { steno_session *s; struct result *r; struct buf segments, words; };
+
+/* The samples of a segment. */
+static int clip_of(steno_session *s, const struct segment *g, const float **pcm, int64_t *n)
+{
+    const int64_t most = aligner_most_samples(s->model);
+    const int64_t from = llround(g->start * FBANK_RATE), to = llround(g->end * FBANK_RATE);
+    if (to - from > most)
+        return err_set(&s->error, STENO_EARG, "the segment at %.2f s is %.1f s long, more than the %d s that the aligner takes at once: "
+                       "transcribe in shorter clips", g->start, g->end - g->start, (int)(most / FBANK_RATE));
+    *n = 0;
+    return to > from && from >= 0 ? aligner_audio_get(s, from, to, pcm, n) : STENO_OK;
+}
+
+static int align_segment(struct realign *j, struct segment *g)
+{
+    steno_session *s = j->s;
+    struct aligner_session *a = aligner_of(s);
+    struct result *r = j->r;
+    const float *pcm;
+    int64_t n = 0;
+    buf_clear(&a->text);
+    buf_str(&a->text, r->text.p + g->text); /* the results' texts move while words are added */
+    g->n_words = 0;
+    g->first_word = j->words.len / sizeof(struct word);
+    g->word_source = NULL;
+    if (a->text.err || spoken_words_find(&a->words, a->text.p, a->text.len)) return err_nomem(&s->error, a->text.len, "the text");
+    if (!spoken_words_count(&a->words)) return STENO_OK;
+    aligner_text_begin(a);
+    int rc = aligner_text_add(s);
+    if (!rc) rc = clip_of(s, g, &pcm, &n);
+    if (rc || !n) return rc;
+    rc = aligner_run(s, pcm, n);
+    const struct place to = { .at = g->start, .end = g->start + (double)n / FBANK_RATE, .text = &r->text, .words = &j->words };
+    if (!rc) put_words(a, a->text.p, &to, g);
+    return rc;
+}
+
+static int align_all(struct realign *j, const steno_transcribe_params *p)
+{
+    struct segment *g = (struct segment *)(void *)j->segments.p;
+    const int n = result_segments(j->r);
+    int rc = STENO_OK;
+    for (int i = 0; i < n && !rc; i++) {
+        if (session_should_stop(j->s)) return err_set(&j->s->error, STENO_ECANCELED, "canceled");
+        rc = align_segment(j, &g[i]);
+        const int64_t at = llround(g[i].end * 1000);
+        if (!rc && p->on_progress && at >= 0) p->on_progress(p->user, at < j->r->duration_ms ? at : j->r->duration_ms, j->r->duration_ms);
+    }
+    if (!rc && (j->words.err || result_status(j->r))) rc = err_nomem(&j->s->error, j->words.len, "words");
+    return rc;
+}
+
+int aligner_align_result(steno_session *s, struct result *r, const steno_source *src, const steno_transcribe_params *p)
+{
+    struct realign j = { .s = s, .r = r };
+    const size_t n_text = r ? r->text.len : 0;
+    int rc = check(s, p);
+    if (rc || !r) return rc;
+    if (r->sentences.len || r->marks.len)
+        return err_set(&s->error, STENO_EARG, "the transcript has been punctuated: align it before that");
+    buf_add(&j.segments, r->segments.p, r->segments.len);
+    if (j.segments.err) rc = err_nomem(&s->error, r->segments.len, "segments");
+    aligner_audio_begin(s, src);
+    if (!rc) rc = align_all(&j, p);
+    if (rc) {
+        r->text.len = n_text;
+        r->text.err = 0;
+    } else {
+        if (r->segments.len) memcpy(r->segments.p, j.segments.p, r->segments.len);
+        const struct buf old = r->words;
+        r->words = j.words;
+        j.words = old;
+    }
+    buf_free(&j.segments);
+    buf_free(&j.words);
+    return rc;
+}
