@@ -80,17 +80,6 @@ static void report_end(struct job_input *in, const struct job_end *e)
 
 /* ---- audio ------------------------------------------------------------------------------------------------------------------- */
 
-static int64_t read_nothing(void *user, float *pcm, int64_t n)
-{
-    (void)user, (void)pcm, (void)n;
-    return 0;
-}
-
-steno_source input_no_audio(void)
-{
-    return (steno_source){ read_nothing, NULL, NULL };
-}
-
 steno_transcribe_params input_params_of_nothing(const struct job *j)
 {
     steno_model_info info = { .size = sizeof info };
@@ -165,10 +154,11 @@ static int64_t source_read(void *user, float *pcm, int64_t n)
     const int may = may_read(in), passed = may == STENO_OK ? read_begin(in) : may, is_silence = in->n_read < in->n_skipped;
     const int64_t got = passed != STENO_OK ? passed : is_silence ? give_silence(pcm, n, in->n_skipped - in->n_read) :
                         in->media_src.read(in->media_src.user, pcm, n);
-    if (got > 0 && events->samples && !has_joined_parts(in)) events->samples(events->user, in, pcm, in->n_read, got);
+    const int is_new = in->reading != JOB_READS_WORDS;
+    if (got > 0 && events->samples && is_new && !has_joined_parts(in)) events->samples(events->user, in, pcm, in->n_read, got);
     if (got > 0) in->n_read += got;
-    if (got > 0 && !is_silence) level_add(&in->level, pcm, got);
-    if (events->reading) events->reading(events->user, in, in->n_read / 16, steno_media_duration_ms(in->media), got == 0);
+    if (got > 0 && is_new && !is_silence) level_add(&in->level, pcm, got);
+    if (events->reading && is_new) events->reading(events->user, in, in->n_read / 16, steno_media_duration_ms(in->media), got == 0);
     return got;
 }
 
@@ -182,34 +172,8 @@ static int source_rewind(void *user)
 {
     struct job_input *in = user;
     in->n_read = 0;
-    level_keep(in);
+    if (in->reading != JOB_READS_WORDS) level_keep(in);
     return in->media_src.rewind(in->media_src.user);
-}
-
-/* Reads a part of joined speech. Samples count from the start of the part. */
-static int64_t part_read(void *user, float *pcm, int64_t n)
-{
-    struct job_input *in = user;
-    const struct job *j = in->job;
-    const int64_t at = in->parts.next - parts_start(&in->parts);
-    const steno_source part = parts_source(&in->parts);
-    const int64_t got = part.read(part.user, pcm, n);
-    if (got > 0 && j->events.samples) j->events.samples(j->events.user, in, pcm, at, got);
-    return got;
-}
-
-static int part_rewind(void *user)
-{
-    struct job_input *in = user;
-    const steno_source part = parts_source(&in->parts);
-    return part.rewind(part.user);
-}
-
-steno_source input_source(struct job_input *in)
-{
-    if (in->is_silent) return input_no_audio();
-    if (in->join.n) return in->parts.n ? (steno_source){ part_read, part_rewind, in } : join_source(&in->join);
-    return in->src;
 }
 
 /* Reads the two channels for their loudness. */

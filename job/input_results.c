@@ -49,6 +49,23 @@ static int should_abort(void *user)
     return input_stops(user);
 }
 
+/* Finds the times of the words of the session's result, from the audio that it was made of. @return a status */
+static int align(struct job_input *in)
+{
+    steno_session *s = in->job->aligner;
+    const steno_source src = input_source(in);
+    steno_transcribe_params p;
+    if (!steno_segment_count(in->session)) return STENO_OK;
+    steno_transcribe_params_init(&p);
+    p.user = in;
+    p.should_abort = should_abort;
+    p.language = in->params.language;
+    in->reading = JOB_READS_WORDS;
+    const int rc = !src.rewind || src.rewind(src.user) < 0 ? STENO_ESOURCE : steno_align_result(s, in->session, &src, &p);
+    in->reading = JOB_READS_TEXT;
+    return rc;
+}
+
 /* Adds punctuation to the session's result. @return a status */
 static int punctuate(struct job_input *in)
 {
@@ -65,12 +82,25 @@ static struct transcript empty(const struct job_input *in, int task)
     const struct job *j = in->job;
     return (struct transcript){ .text = "", .language = "unknown", .duration_ms = -1, .task = task,
                                 .first_timestamp = steno_token_id(j->model, STENO_TOKEN_TIMESTAMP),
-                                .word_times = j->params.word_timestamps, .token_times = j->params.token_timestamps, .model = j->model };
+                                .word_times = j->params.word_timestamps || j->aligner,
+                                .token_times = j->params.token_timestamps, .model = j->model };
 }
 
 static int is_blank(const char *text)
 {
     return !text[strspn(text, " \n")];
+}
+
+/* Notes a language that was detected and that the aligner does not know. */
+static void note_aligner(struct notes *n, const struct job_input *in)
+{
+    steno_transcribe_params p;
+    const char *language = steno_language(in->session);
+    if (!in->job->aligner || in->params.language || !*language) return;
+    steno_transcribe_params_init(&p);
+    p.language = language;
+    if (steno_align_result(in->job->aligner, NULL, NULL, &p) == STENO_EARG)
+        notes_add(n, NOTE_DOUBTFUL, "the aligner was not trained on the language %s: times of words may be wrong", language);
 }
 
 /* Adds notes on an empty or doubtful result. */
@@ -82,6 +112,7 @@ static void note(struct notes *n, const struct job_input *in, const struct trans
     findings_level(n, l);
     if (is_blank(t->text)) findings_no_speech(n, l);
     findings_text(n, in->job->model, in->session, &in->params);
+    note_aligner(n, in);
 }
 
 /* Delivers the session's result. @return 0, or the value that ends the run */
@@ -95,8 +126,13 @@ static int put_result(struct job_input *in, int task)
     char reason[200];
     t.lost = in->lost;
     t.punctuated = j->punctuation != NULL;
-    int rc = j->punctuation ? punctuate(in) : STENO_OK;
-    snprintf(reason, sizeof reason, "%s", rc ? steno_last_error(j->punctuation) : "");
+    int rc = j->aligner && task != STENO_TRANSLATE ? align(in) : STENO_OK;
+    snprintf(reason, sizeof reason, "%s", rc == STENO_ESOURCE ? "its audio cannot be read again, which an aligner needs" :
+             rc ? steno_last_error(j->aligner) : "");
+    if (rc == STENO_OK && j->punctuation) {
+        rc = punctuate(in);
+        snprintf(reason, sizeof reason, "%s", rc ? steno_last_error(j->punctuation) : "");
+    }
     if (rc == STENO_OK) {
         rc = take(&t, &store, in);
         snprintf(reason, sizeof reason, "out of memory for %d segments", steno_segment_count(in->session));

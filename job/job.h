@@ -16,7 +16,7 @@
 
 enum { JOB_MIX = STENO_MEDIA_MIX, JOB_SPLIT = -2 }; /* special channel numbers */
 enum { JOB_ANY_TRACK = 0, JOB_ALL_TRACKS = -1 };    /* special track numbers */
-enum job_reading { JOB_READS_SPEAKERS, JOB_READS_SPEECH, JOB_READS_TEXT }; /* why audio is read */
+enum job_reading { JOB_READS_SPEAKERS, JOB_READS_SPEECH, JOB_READS_TEXT, JOB_READS_WORDS }; /* why audio is read */
 
 struct job;
 
@@ -112,6 +112,7 @@ struct job {
     const steno_model *model;
     steno_transcribe_params params; /* for every input; the job sets its callbacks */
     struct speech_rules speech;     /* session NULL: no voice activity detection */
+    steno_session *aligner;     /* session of a forced aligner, which finds the times of words; NULL: none */
     steno_session *punctuation; /* session of a punctuation model; NULL: no punctuation */
     steno_media_params media;
     int track;               /* number from 1, or JOB_ANY_TRACK, JOB_ALL_TRACKS */

@@ -2,10 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 
 # A small model with random weights: its times are in order, and mean nothing.
-mkdir aligner
-cp "$SRC"/tests/data/qwen3_aligner/{config.json,model.safetensors} aligner
-cp "$SRC"/tests/data/qwen3_asr/{vocab.json,merges.txt,tokenizer_config.json} aligner
-A=$T/work/aligner
+A=$SRC/tests/data/qwen3_aligner
 SOUND=$SRC/models/parakeet-digits/phrases.wav # 2.5 s
 
 in_order() { # START END WORD lines whose times never fall, up to $1 ms
@@ -34,6 +31,47 @@ err_has "there are no words in the text to align"
 silence 41 >long.wav
 expect 2 "audio that is too long is refused" align -q -m "$A" long.wav "one"
 err_has "the audio is longer than 40 s, the most that the aligner takes at once"
+
+# ---- word times of transcripts
+
+words() { grep -o '"source": "aligner"' "$T/out" | wc -l; } # segments whose words the aligner has timed
+for m in "$MODEL" "$SRC/tests/data/qwen3_asr" "$SRC/models/parakeet-digits"; do
+    expect 0 "the words of ${m##*/} have the aligner's times" -q -m "$m" --align-model "$A" -f json "$SOUND"
+    [ "$(words)" -gt 0 ] || bad "segments name the aligner" "$(head -c 300 "$T/out")"
+    out_has '"words": [{'
+    [ "$(grep -o '"words": \[{' "$T/out" | wc -l)" -eq "$(words)" ] || bad "all segments have words" "$(head -c 300 "$T/out")"
+done
+expect 0 "words of several segments" -q -m "$MODEL" --align-model "$A" -f json "$DIGITS" "$SRC/tests/data/demo.wav" -o alone
+expect 0 "inputs of a batch" -q -m "$MODEL" --align-model "$A" -f json -b 4 "$DIGITS" "$SRC/tests/data/demo.wav" -o together
+for f in zh_phrases demo; do same alone/$f.json together/$f.json; done
+cp alone/demo.json "$T/out"
+[ "$(words)" -gt 1 ] || bad "demo.wav has segments with words" "$(head -c 300 "$T/out")"
+expect 0 "channels are aligned one by one" -q -m "$MODEL" --align-model "$A" -f json --channels split "$SRC/tests/data/demo.wav" -o split
+IN=$SRC/tests/data/demo.wav expect 0 "a pipe is read again" -q -m "$MODEL" --align-model "$A" -f json -
+[ "$(words)" -gt 1 ] || bad "a pipe has segments with words" "$(head -c 300 "$T/out")"
+cat "$SRC/tests/data/demo.wav" | "$STENO" -q -m "$SRC/models/parakeet-digits" --align-model "$A" -f json - >"$T/out" 2>"$T/err"
+is "a pipe of clips is read again" "${PIPESTATUS[1]}" 0
+[ "$(words)" -gt 0 ] || bad "a pipe of clips has segments with words" "$(head -c 300 "$T/out")"
+expect 0 "subtitles of one word" -q -m "$SRC/tests/data/qwen3_asr" --align-model "$A" -f srt --max-words-per-line 1 "$SOUND"
+expect 0 "subtitles by rules" -q -m "$MODEL" --align-model "$A" -f srt --style netflix "$SRC/tests/data/demo.wav"
+expect 0 "silence has no words" -q -m "$MODEL" --align-model "$A" -f json long.wav
+
+printf '{"path": "%s", "id": "a"}\n' "$SRC/tests/data/demo.wav" >m.jsonl
+expect 0 "a batch over a manifest" batch -q -t 1 -m "$MODEL" --align-model "$A" -i m.jsonl -o journal.jsonl
+cp journal.jsonl "$T/out"
+[ "$(words)" -gt 1 ] || bad "a journal has segments with words" "$(head -c 300 "$T/out")"
+
+expect 2 "a model that is no aligner is refused" -q -m "$MODEL" --align-model "$MODEL" "$SOUND"
+err_has "does not align the words of transcripts"
+expect 3 "a missing aligner is reported" -q -m "$MODEL" --align-model "$T/none" "$SOUND"
+expect 2 "a language outside the aligner's is refused before the work" -q -m "$MODEL" --align-model "$A" -l nl none.wav
+err_has "zh, en, yue, fr, de, it, ja, ko, pt, ru, es"
+expect 2 "a translation is not aligned" -q -m "$MODEL" --align-model "$A" --task translate "$SOUND"
+err_has "the words of a translation are not in the audio"
+expect 2 "an aligner and no word times" -q -m "$MODEL" --align-model "$A" --no-word-timestamps "$SOUND"
+err_has "exclude each other"
+expect 2 "an aligner and heads" -q -m "$MODEL" --align-model "$A" --alignment-heads half "$SOUND"
+err_has "exclude each other"
 
 # ---- verbs that have no use for it
 

@@ -173,7 +173,8 @@ static const struct promise transcribe[] = {
     { "print-special", DECODES, "--print-special", "-f txt", NULL },
     { "color", SPEECH, "--color always", "-f txt --print-colors", NULL },
     { "print-timings", SPEECH, "--print-timings", "", NULL },
-    { "task", MANY, "--task translate", "", NULL }, /* the last row: not in translate */
+    { "align-model", SPEECH, "--align-model tests/data/qwen3_aligner", "", "cli/aligner.sh" }, /* the last two rows: not in translate */
+    { "task", MANY, "--task translate", "", NULL },
 };
 
 /* align -m MODEL ... SPEECH TEXT */

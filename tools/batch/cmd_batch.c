@@ -58,6 +58,7 @@ static const struct arg rows[] = {
     { .name = "batch-size", .letter = 'b', .kind = ARG_INT, .at = AT(t.batch_size), .value = "N", .dflt = "1", .lo = 1, .hi = 128,
       .help = "number of inputs to transcribe in parallel, 1 to 128; the text does not change" },
     ENGINE_RECOGNISER_ROWS(struct transcribe_opts),
+    ALIGNER_ROW(struct transcribe_opts),
     ARG_HEADING("Files"),
     { .name = "output-format", .letter = 'f', .kind = ARG_LIST, .at = AT(t.formats), .value = WRITER_NAMES "|all", .hi = N_WRITERS_ALL,
       .help = "formats of files beside the JSON lines, separated by commas; needs --output-dir" },
@@ -174,7 +175,7 @@ static int fill_header(struct run *r)
 {
     struct batch_control *c = &r->control;
     const struct transcription *t = &r->worker.t;
-    const steno_model *const models[] = { t->engine.model, t->vad.model, t->punctuation.model };
+    const steno_model *const models[] = { t->engine.model, t->vad.model, t->punctuation.model, t->aligner.model };
     snprintf(c->header.engine, sizeof c->header.engine, "%s", steno_version());
     snprintf(c->header.shard, sizeof c->header.shard, "%d/%d", c->shard, c->n_shards);
     const int code = hash_options(c->header.options_sha256, &r->o);
@@ -244,6 +245,7 @@ static int work_in_others(struct run *r)
                                      .timeout_s = r->o.timeout, .worker = work_isolated, .user = r };
     if (!r->o.t.engine.threads) r->o.t.engine.threads = part > 0 ? part : 1;
     punctuation_close(&t->punctuation);
+    aligner_close(&t->aligner);
     vad_close(&t->vad);
     steno_team_close(t->engine.team);
     t->engine.team = NULL;

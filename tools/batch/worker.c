@@ -151,6 +151,7 @@ int batch_worker_open(struct batch_worker *b, struct transcribe_opts *o)
     struct transcription *t = &b->t;
     int code = t->engine.team ? EXIT_OK : engine_team(&t->engine.team, o->engine.threads);
     if (code == EXIT_OK) code = vad_open(&t->vad, &o->vad, &t->engine, &o->engine, 1);
+    if (code == EXIT_OK) code = aligner_open(&t->aligner, &o->aligner, o->language, &t->engine, &o->engine);
     if (code == EXIT_OK) code = punctuation_open(&t->punctuation, &o->punctuation, &t->engine, &o->engine, transcription_punctuation(o));
     if (code == EXIT_OK) code = transcription_params(t, t->engine.model);
     transcription_job(t);
@@ -190,6 +191,7 @@ int batch_worker_run(struct batch_worker *b)
 void batch_worker_close(struct batch_worker *b)
 {
     punctuation_close(&b->t.punctuation);
+    aligner_close(&b->t.aligner);
     vad_close(&b->t.vad);
     engine_close(&b->t.engine);
     decode_data_free(&b->t.data);

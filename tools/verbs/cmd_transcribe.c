@@ -21,13 +21,14 @@
 
 #define AT(field) offsetof(struct transcribe_opts, field)
 
-enum { ROWS_OF_TASK = 2 }; /* rows that `translate` does not have */
+enum { ROWS_OF_TASK = 3 }; /* rows that `translate` does not have */
 
 /* clang-format off */
 static const struct arg rows[] = {
     ARG_HEADING("Task"),
     { .name = "task", .kind = ARG_WORD, .at = AT(task), .value = "transcribe|translate|both", .dflt = ARG_OF_PARAM,
       .help = "write the transcript, its English translation, or both: NAME.transcript.FORMAT and NAME.translation.FORMAT" },
+    ALIGNER_ROW(struct transcribe_opts),
     ENGINE_RECOGNISER_ROWS(struct transcribe_opts),
     ARG_HEADING("Input"),
     TRANSCRIBE_LANGUAGE_ROW(struct transcribe_opts),
@@ -306,9 +307,10 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     if (code == EXIT_OK) decode_opts_settle(&o->decode, t.engine.model);
     if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine, !(o->as && o->as->as_file_asks));
     const enum punctuation_find may = shows_tokens ? PUNCTUATION_FOR_NONE : transcription_punctuation(o);
+    if (code == EXIT_OK) code = aligner_open(&t.aligner, &o->aligner, o->language, &t.engine, &o->engine);
     if (code == EXIT_OK) code = punctuation_open(&t.punctuation, &o->punctuation, &t.engine, &o->engine, may);
     if (code == EXIT_OK) code = post_open(&t.post, &o->post, &t.engine, &o->engine);
-    results.hold_text |= t.punctuation.session || t.post.model;
+    results.hold_text |= t.aligner.session || t.punctuation.session || t.post.model;
     if (code == EXIT_OK) code = name_model(&model, &t);
     if (code == EXIT_OK) code = run_job(&t, files, n);
     if (o->print_timings) print_timings(&t, progress_now_us() - begun);
@@ -317,6 +319,7 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     path_guard_free(&path_guard);
     post_close(&t.post);
     punctuation_close(&t.punctuation);
+    aligner_close(&t.aligner);
     vad_close(&t.vad);
     engine_close(&t.engine);
     decode_data_free(&t.data);

@@ -20,7 +20,14 @@ enum {
     WITH_SPEAKERS = BIT(TXT) | BIT(LRC) | BIT(CSV) | BIT(TSV) | OBJECTS | UNDERLINED | BIT(ASS)
 };
 
-static int has_words(scene_t s) { return s->o->decode.word_timestamps || s->formats & KARAOKE || s->o->subtitles.ruled; }
+static int has_aligner(scene_t s) { return s->o->aligner.model != NULL; }
+static int no_aligner(scene_t s) { return !has_aligner(s); }
+static int has_words(scene_t s)
+{
+    return s->o->decode.word_timestamps || s->formats & KARAOKE || s->o->subtitles.ruled || has_aligner(s);
+}
+static int has_transcript(scene_t s) { return s->o->task != STENO_TRANSLATE; }
+static int may_align(scene_t s) { return s->o->decode.word_timestamps || !option_was_given(s->o->engine.given, "word-timestamps"); }
 static int has_vad(scene_t s) { return s->o->vad.kind != VAD_OFF; }
 static int no_vad_chunks(scene_t s) { return !has_vad(s) || isnan(s->o->decode.chunk_s); }
 static int no_vad(scene_t s) { return !has_vad(s); }
@@ -78,7 +85,12 @@ static const struct {
     { "no-vad", no_vad, "and --vad exclude each other" },
     { "clip-timestamps", no_clips, "and --vad exclude each other" },
     { "chunk-length", no_vad_chunks, "and --vad exclude each other" },
+    { "alignment-heads", no_aligner, "and --align-model exclude each other" },
     { "alignment-heads", has_words, "needs --word-timestamps, or the output formats ass or wts" },
+    { "align-model", has_transcript, "is for transcripts: the words of a translation are not in the audio" },
+    { "align-model", may_align, "and --no-word-timestamps exclude each other" },
+    { "align-model", shows_no_tokens, "excludes --print-colors, --print-confidence and --print-special, which print tokens as they are "
+                                      "decoded" },
     { "diarize", shows_speakers, "shows in txt, srt, vtt, ass, tsv, csv, lrc and the JSON formats: add one of these output formats" },
     { "dump", one_by_one, "and --batch-size exclude each other" },
     { "keep-tags", one_text, "and --rich-text exclude each other" },

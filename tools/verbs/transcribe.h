@@ -8,6 +8,7 @@
 #include "input/resume.h"
 #include "job.h"
 #include "models/engine.h"
+#include "options/aligner_opts.h"
 #include "options/decode_opts.h"
 #include "options/post_opts.h"
 #include "options/punctuation_opts.h"
@@ -21,6 +22,7 @@ struct transcribe_opts {
     struct decode_opts decode;
     struct subtitle_opts subtitles;
     struct vad_opts vad;
+    struct aligner_opts aligner;
     struct punctuation_opts punctuation;
     struct post_opts post;
     const char *language, *channels, *audio_track, *out_dir, *out_template, *dump;
@@ -78,6 +80,7 @@ struct transcription {
     struct job job;
     struct decode_data data; /* memory that its parameters point to */
     struct vad vad;
+    struct aligner aligner;
     struct punctuation punctuation;
     struct post post;
     struct results *results;
@@ -113,7 +116,7 @@ int transcription_params(struct transcription *t, const steno_model *m);
 /* Set `channel` and `track` from --channels and --audio-track. @return an exit code, after a message */
 int transcription_channels(struct transcribe_opts *o);
 int transcription_track(struct transcribe_opts *o);
-/* Fill the rest of t->job; engine, voice activity and punctuation are open. */
+/* Fill the rest of t->job; engine, voice activity, aligner and punctuation are open. */
 void transcription_job(struct transcription *t);
 /* For which recognisers a punctuation model is searched. */
 enum punctuation_find transcription_punctuation(const struct transcribe_opts *o);

@@ -85,11 +85,13 @@ int transcription_params(struct transcription *t, const steno_model *m)
     const int needs_none = t->punctuation.session && !p->word_timestamps; /* in this case FunASR drops the tags */
     if (m && wants_tags && !needs_none && !o->decode.rich_text && option_served(m, "tags")) p->tags = STENO_TAGS_KEEP;
     if (m && (as_file_asks || (asks_itn(m) == 2 && !option_was_given(o->engine.given, "itn")))) p->itn = asks_itn(m) != 0;
+    if (o->aligner.model) p->word_timestamps = 0; /* the aligner finds them */
     if (o->dump) p->on_rows = no_rows;
     if (o->as && o->as->language_only) p->on_window = no_window;
     if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* needed to cut segments between speakers */
     struct args_given given = *o->engine.given;
     option_forget(&given, "vad-model");
+    if (o->aligner.model) option_forget(&given, "word-timestamps");
     if (vad_within) {
         option_forget(&given, "vad"); /* "vad" is another field in the library's calls */
         if (!option_was_given(&given, "condition-on-previous-text")) p->condition_on_previous_text = 1;
@@ -106,13 +108,14 @@ void transcription_job(struct transcription *t)
 {
     const struct transcribe_opts *o = t->o;
     t->job.model = t->engine.model;
+    t->job.aligner = t->aligner.session;
     t->job.punctuation = t->punctuation.session;
     if (!t->job.params.vad_model) vad_rules(&t->job.speech, &t->vad, o->offset_ms, o->duration_ms);
     sound_params(&t->job.media);
     t->job.media.unclocked = o->as != NULL; /* other programs count times from the first sample */
     t->url_most = o->url_limit * 1000000;
     if (o->url_limit) t->job.media.user = &t->url_most;
-    t->job.media.live = option_reads_chunks(t->engine.model); /* print text while the pipe is still open */
+    t->job.media.live = option_reads_chunks(t->engine.model) && !t->aligner.session; /* print text while the pipe is still open */
     t->job.channel = o->channel;
     t->job.track = o->track;
     t->job.diarize = o->diarize;

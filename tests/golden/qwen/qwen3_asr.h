@@ -25,12 +25,10 @@ static inline steno_session *qwen_session(const steno_model *m)
     return s;
 }
 
-/* A file of a model. The aligner has the other's tokenizer. */
 static inline char *qwen_bytes_of(const char *dir, const char *name, size_t *n)
 {
-    const int is_own = dir == qwen_dir || !strncmp(name, "config", 6) || !strncmp(name, "model", 5);
     char path[128];
-    snprintf(path, sizeof path, "%s/%s", is_own ? dir : qwen_dir, name);
+    snprintf(path, sizeof path, "%s/%s", dir, name);
     FILE *f = fopen(path, "rb");
     if (!f) fail_msg("%s: cannot be read", path);
     char *bytes = calloc(1, 1 << 20);

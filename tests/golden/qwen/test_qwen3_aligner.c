@@ -152,8 +152,8 @@ static void test_prompts_and_times_of_both_forms_of_files(void **state)
     (void)state;
     json_t *row;
     size_t i;
-    const struct folder d = qwen_folder_of(aligner_dir), hf_folder = qwen_hf_folder_of(aligner_dir);
-    steno_model *m = qwen_open(d.path), *hf = qwen_open(hf_folder.path);
+    const struct folder hf_folder = qwen_hf_folder_of(aligner_dir);
+    steno_model *m = qwen_open(aligner_dir), *hf = qwen_open(hf_folder.path);
     steno_session *s = qwen_session(m), *other = qwen_session(hf);
     json_array_foreach(json_object_get(golden, "align"), i, row) {
         int64_t n;
@@ -170,7 +170,6 @@ static void test_prompts_and_times_of_both_forms_of_files(void **state)
     steno_session_close(other);
     steno_model_close(m);
     steno_model_close(hf);
-    folder_remove(&d);
     folder_remove(&hf_folder);
 }
 
@@ -180,8 +179,7 @@ static void test_logits_of_the_first_mark(void **state)
 {
     (void)state;
     json_t *row = json_array_get(json_object_get(golden, "align"), 0), *want = json_object_get(row, "logits");
-    const struct folder d = qwen_folder_of(aligner_dir);
-    steno_model *m = qwen_open(d.path);
+    steno_model *m = qwen_open(aligner_dir);
     steno_session *s = qwen_session(m);
     int64_t n;
     float *pcm = sound_of(row, &n);
@@ -204,7 +202,6 @@ static void test_logits_of_the_first_mark(void **state)
     free(pcm);
     steno_session_close(s);
     steno_model_close(m);
-    folder_remove(&d);
 }
 
 /* ---- lengths, lines, ranges */
@@ -234,8 +231,7 @@ static void test_lengths_of_the_audio(void **state)
 {
     (void)state;
     static int64_t const length[] = { 1, 100, 8000, 15999, 16160, 32000, MOST };
-    const struct folder d = qwen_folder_of(aligner_dir);
-    steno_model *m = qwen_open(d.path);
+    steno_model *m = qwen_open(aligner_dir);
     steno_session *s = qwen_session(m);
     steno_word w = { .size = sizeof w };
     noise_fill();
@@ -258,7 +254,6 @@ static void test_lengths_of_the_audio(void **state)
     assert_true(w.t0_ms >= 500);
     steno_session_close(s);
     steno_model_close(m);
-    folder_remove(&d);
 }
 
 /* Every line is a segment; their words are those of one text. */
@@ -266,8 +261,7 @@ static void test_lines_are_segments(void **state)
 {
     (void)state;
     static const char *const line[] = { "Four zero,", "nine-eight \u2014 isn't." };
-    const struct folder d = qwen_folder_of(aligner_dir);
-    steno_model *m = qwen_open(d.path);
+    steno_model *m = qwen_open(aligner_dir);
     steno_session *s = qwen_session(m), *one = qwen_session(m);
     steno_segment g = { .size = sizeof g };
     steno_word w = { .size = sizeof w }, v = w;
@@ -291,14 +285,12 @@ static void test_lines_are_segments(void **state)
     steno_session_close(s);
     steno_session_close(one);
     steno_model_close(m);
-    folder_remove(&d);
 }
 
 static void test_calls_without_sense_are_refused(void **state)
 {
     (void)state;
-    const struct folder d = qwen_folder_of(aligner_dir);
-    steno_model *m = qwen_open(d.path);
+    steno_model *m = qwen_open(aligner_dir);
     steno_session *s = qwen_session(m);
     steno_transcribe_params p[3];
     for (int k = 0; k < 3; k++) steno_transcribe_params_init(&p[k]);
@@ -315,7 +307,6 @@ static void test_calls_without_sense_are_refused(void **state)
     free(text);
     steno_session_close(s);
     steno_model_close(m);
-    folder_remove(&d);
 }
 
 int main(void)

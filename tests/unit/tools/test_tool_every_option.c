@@ -147,7 +147,7 @@ static const struct verb {
     int listens;       /* to lines of standard input */
 } verbs[] = {
     { "transcribe", cmd_transcribe, "-q -t 1 -m %m -l en -f json", "%s", ROWS(transcribe), SPEECH, 0, 0 },
-    { "translate", cmd_translate, "-q -t 1 -m %m -l en -f json", "%s", ROWS(transcribe) - 1, MANY, 0, 0 },
+    { "translate", cmd_translate, "-q -t 1 -m %m -l en -f json", "%s", ROWS(transcribe) - 2, MANY, 0, 0 },
     { "align", cmd_align, "-m %m -l en -t 1", "%s zero", ROWS(align), DECODES, 0, 0 },
     { "detect", cmd_detect, "-m %m -t 1", "%s", ROWS(detect), MANY, 0, 0 },
     { "vad", cmd_vad, "-m %m -t 1", "%s", ROWS(find), VAD, 0, 0 },
