@@ -1631,7 +1631,14 @@ STENO_API int steno_profile_get(const steno_session *s, int i, const char **labe
  *                 "features", "encode"   n seconds, in clips of the model's longest length
  *                 "ctc"        the CTC head, n seconds
  *                 "cif"        integrate-and-fire, n seconds
- *                 "decode"     integrate-and-fire models: n tokens over 30 s
+ *                 "decode"     integrate-and-fire models and transducers: n tokens over 30 s
+ *               Audio language models also have the phases of language models, and
+ *                 "adapt"      the adaptor, n seconds
+ *                 "clip"       a whole clip of n seconds: features, encoder, prompt, four tokens a second
+ *                 "clips"      such a clip for each window of the session's batch
+ *               Models of streams (chunks of a FastConformer):
+ *                 "stream"     56 rows of a stream in chunks of n rows, with their tokens
+ *                 "streams"    the same, a stream for each window of the session's batch
  *               Language models:
  *                 "prompt"     n tokens
  *                 "decode"     n single steps after 64 tokens

@@ -75,11 +75,13 @@ int export_random_file(struct random_file *r, struct file *f, struct arena *a, c
         if (exports[i].random_file && !strcmp(exports[i].family->name, shape)) return exports[i].random_file(r, f, a, type, seed, e);
     const struct parakeet_size *parakeet = parakeet_size_find(shape);
     if (parakeet) return parakeet_random_file(r, f, a, parakeet, type, seed, e);
+    const struct qwen3_asr_size *qwen3_asr = qwen3_asr_size_find(shape);
+    if (qwen3_asr) return qwen3_asr_random_file(r, f, a, qwen3_asr, type, seed, e);
     const struct lm_shape *lm = lm_shape_find(shape);
     if (lm) return lm_random_file(r, f, a, lm, type, seed, e);
     if (!whisper_shape(shape, &d, e)) return whisper_random_file(r, f, a, &d, type, seed, e);
     char others[NAMES_SZ], known[sizeof e->text];
     names(others, has_random_file);
     snprintf(known, sizeof known, "%s", e->text);
-    return err_set(e, STENO_EARG, "%s, %s, %s, %s", known, others, lm_shape_names, parakeet_size_names);
+    return err_set(e, STENO_EARG, "%s, %s, %s, %s, %s", known, others, lm_shape_names, parakeet_size_names, qwen3_asr_size_names);
 }

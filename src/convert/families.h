@@ -22,10 +22,19 @@ extern const char parakeet_size_names[];                          /* list of all
 int parakeet_random_file(struct random_file *r, struct file *f, struct arena *a, const struct parakeet_size *s, enum dtype type,
                          uint64_t seed, steno_error *e);
 
+struct qwen3_asr_size;
+const struct qwen3_asr_size *qwen3_asr_size_find(const char *name); /* "qwen3-asr-0.6b"; NULL: unknown */
+extern const char qwen3_asr_size_names[];                           /* list of all names, for messages */
+int qwen3_asr_random_file(struct random_file *r, struct file *f, struct arena *a, const struct qwen3_asr_size *s, enum dtype type,
+                          uint64_t seed, steno_error *e);
+
+struct funasr_random;
 struct lm_shape;
 const struct lm_shape *lm_shape_find(const char *name); /* "qwen3-0.6b"; NULL: unknown shape */
 extern const char lm_shape_names[];                     /* list of all names, for messages */
 /* Makes a GGUF file without a tokenizer. Memory comes from the arena, which must outlive *f, as must *r. */
 int lm_random_file(struct random_file *r, struct file *f, struct arena *a, const struct lm_shape *s, enum dtype type, uint64_t seed,
                    steno_error *e);
+/* Adds the settings and tensors to a file with other content. */
+void lm_random_add(struct funasr_random *w, const struct lm_shape *s);
 #endif

@@ -23,10 +23,11 @@ struct lm_shape {
 
 static const struct lm_shape shapes[] = {
     { "qwen3-0.6b", "qwen3", 28, 1024, 3072, 16, 8, 128, 151936, 40960, 0, 1e-6f, 1e6f, 1, 0 },
+    { "qwen3-1.7b", "qwen3", 28, 2048, 6144, 16, 8, 128, 151936, 40960, 0, 1e-6f, 1e6f, 1, 0 },
     { "llama-3.2-1b", "llama", 16, 2048, 8192, 32, 8, 64, 128256, 131072, 0, 1e-5f, 5e5f, 0, 0 },
     { "gemma-3-1b", "gemma3", 26, 1152, 6912, 4, 1, 256, 262144, 32768, 512, 1e-6f, 1e6f, 1, 1 },
 };
-const char lm_shape_names[] = "qwen3-0.6b, llama-3.2-1b, gemma-3-1b";
+const char lm_shape_names[] = "qwen3-0.6b, qwen3-1.7b, llama-3.2-1b, gemma-3-1b";
 
 const struct lm_shape *lm_shape_find(const char *name)
 {
@@ -73,8 +74,7 @@ static void add_layer(struct funasr_random *w, const struct lm_shape *s, uint32_
     if (s->has_post_norms) random_scale(w, at, "post_ffw_norm", s->d);
 }
 
-/* Adds the settings and tensors to a file with other content. */
-static void lm_random_add(struct funasr_random *w, const struct lm_shape *s)
+void lm_random_add(struct funasr_random *w, const struct lm_shape *s)
 {
     put_settings(&w->g, s);
     random_plain(w, "", "token_embd", s->n_vocab, s->d);

@@ -60,9 +60,26 @@ if [ -d "$N" ]; then
     expect 0 "bench times texts that become vectors" bench -q -m "${STENO_SHARED:-/none}/material/llm/models/bert/hf" --runs 1 -f tsv
     cut -f 1 "$T/out" | grep -qx 'steno\.batch8_32' || bad "bench has a row for eight texts together" "$(cat "$T/out")"
     expect 0 "bench times an audio language model" bench -q -m "$N" --runs 1 -f tsv
-    for row in load features_15s encode_15s adapt_15s prompt_15s hear_15s step step_batch8; do
+    for row in load features_15s encode_15s adapt_15s prompt_15s hear_15s step step_batch8 clip_15s clips8_15s clips8_15s_speed; do
         cut -f 1 "$T/out" | grep -qx "steno\.$row" || bad "there is a row steno.$row" "$(cut -f 1 "$T/out" | tr '\n' ' ')"
     done
+fi
+Q=${STENO_SHARED:-/none}/material/qwen3-asr/orig
+if [ -d "$Q" ]; then
+    expect 0 "bench times clips of Qwen3-ASR" bench -q -m "$Q" --runs 1 -f tsv
+    for row in load features_30s encode_30s adapt_30s prompt_30s hear_30s step step_batch8 clip_30s clips8_30s clip_30s_speed; do
+        cut -f 1 "$T/out" | grep -qx "steno\.$row" || bad "there is a row steno.$row" "$(cut -f 1 "$T/out" | tr '\n' ' ')"
+    done
+fi
+W=${STENO_SHARED:-/none}/material/nemotron/nemotron-tiny.nemo
+if [ -f "$W" ]; then
+    expect 0 "bench times streams" bench -q -m "$W" --runs 1 -f json
+    for row in stream_chunk_80_ms streams8_chunk_80_ms stream_chunk_160_ms streams8_chunk_160_ms; do
+        grep -q "\"$row\": {" "$T/out" || bad "there is a row $row" "$(cat "$T/out")"
+    done
+    expect 0 "bench reports which chunks do not fit a model" bench -m "$W" --runs 1
+    err_has "not whole chunks"
+    grep -qE '^stream_chunk_80: [0-9.]+ times real time$' "$T/out" || bad "bench prints the speed of a stream" "$(cat "$T/out")"
 fi
 expect 2 "bench refuses an unknown format" bench -f yaml
 err_has yaml

@@ -12,10 +12,11 @@ struct phase {
     const char *name, *key, *row; /* name in steno_bench_phase; in table and JSON; in measurement rows */
     int n, reported;                  /* units of work per run, and the argument of steno_bench_phase */
     const char *sum;              /* row that also includes this phase's time, may be NULL. Phases of one row are adjacent */
+    int audio_ms;                 /* audio of a unit, whose speed is printed; 0: none */
 };
 
-/* Which operations and bytes are also counted: those of windows, of texts, or of clip encoders (SAN-M, FastConformer). */
-enum bench_kind { BENCH_OTHER, BENCH_WINDOWS, BENCH_TEXTS, BENCH_CLIPS, BENCH_CONFORMER };
+/* Which operations and bytes are also counted: those of windows, of texts, of clip encoders (SAN-M, FastConformer), or of streams. */
+enum bench_kind { BENCH_OTHER, BENCH_WINDOWS, BENCH_TEXTS, BENCH_CLIPS, BENCH_CONFORMER, BENCH_STREAMS };
 
 struct phases { const struct phase *phase; int n; enum bench_kind kind; };
 enum { PHASES_MAX = 16 };

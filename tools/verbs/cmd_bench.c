@@ -29,7 +29,7 @@ struct opts {
 static const struct arg rows[] = {
     ARG_HEADING("Model"),
     { .name = "shape", .kind = ARG_TEXT, .at = AT(shape), .value = "NAME", .dflt = "base",
-      .help = "a model's usual name: tiny, base.en, small, medium, turbo; sensevoice, nano, parakeet-tdt-0.6b-v3, qwen3-0.6b, ..." },
+      .help = "a model's usual name: tiny, base.en, small, medium, turbo; sensevoice, nano, qwen3-asr-0.6b, parakeet-tdt-0.6b-v3, ..." },
     { .name = "type", .kind = ARG_TEXT, .at = AT(type), .value = "TYPE", .dflt = "f16",
       .help = "storage of the matrices: f32, f16, q8_0, q5_0, q5_1, q4_0, q4_1, q2_k, q3_k, q4_k, q5_k, q6_k or iq4_xs" },
     { .name = "model", .letter = 'm', .kind = ARG_TEXT, .at = AT(engine.model), .value = "PATH|NAME",
@@ -50,7 +50,9 @@ static const struct arg rows[] = {
 const struct args bench_args = {
     "bench", "[OPTION]...",
     "Time the phases of a transcription: 30 s of audio, 256 tokens; for models that\n"
-    "decode clips, 10, 30 and 60 s. Language models: prompts of 128 and 512 tokens,\n"
+    "decode clips, 10, 30 and 60 s. Audio language models: whole clips, too, one and\n"
+    "eight together. Models of streams: chunks, of one and of eight streams.\n"
+    "Language models: prompts of 128 and 512 tokens,\n"
     "32 steps after 64, and such steps of eight texts together. Embedding models:\n"
     "texts of 128 and 512 tokens, and eight of 32 together. Voice-activity models:\n"
     "60 s. Punctuation models: texts of 20 and 200 words.", rows
@@ -58,7 +60,7 @@ const struct args bench_args = {
 
 /* ---- measurement ------------------------------------------------------------------------------------------------------------- */
 
-enum { SEED = 1, LANES = 5 };
+enum { SEED = 1, LANES = 5, STREAM_ROW_MS = 80 };
 
 struct result {
     double median, min, max; /* ms per unit */
@@ -151,6 +153,16 @@ static void count_clips(struct result *r, const struct phases *all, const steno_
         const double n = all->phase[p].reported * 1000.0 / row_ms, seen = i->n_audio_ctx && i->n_audio_ctx < n ? i->n_audio_ctx : n;
         r[p].flops = 2 * n * (stem + weights + i->n_audio_layer * d * (products * seen + taps));
         r[p].bytes = bytes_per_weight(i->weight_type) * weights;
+    }
+}
+
+/* Models of streams: each chunk reads the weights once. */
+static void count_streams(struct result *r, const struct phases *all, const steno_model_info *i)
+{
+    const double operations = 2.0 * (double)i->parameters;
+    for (int p = LOAD + 1; all->kind == BENCH_STREAMS && p < all->n; p++) {
+        r[p].flops = operations * all->phase[p].audio_ms / STREAM_ROW_MS;
+        r[p].bytes = (double)i->weight_bytes;
     }
 }
 
@@ -260,6 +272,10 @@ static void print_table(const struct figures *f)
             printf(" %9.1f %5.0f%% %8.2f %5.0f%%", gflops, 100 * gflops / peaks->gflops, gbytes, 100 * gbytes / peaks->gbytes);
         printf("\n");
     }
+    for (int p = 0; p < f->phases.n; p++)
+        if (r[p].known && f->phases.phase[p].audio_ms)
+            printf("%s%s: %.1f times real time\n", p && f->phases.phase[p - 1].audio_ms ? "" : "\n", f->phases.phase[p].row,
+                   f->phases.phase[p].audio_ms / r[p].median);
     if (i->token_bytes)
         printf("\nkeys and values of a token: %" PRId64 " bytes, of a text of %d: %.1f MB", i->token_bytes, i->n_text_ctx,
                (double)i->kv_bytes / 1e6);
@@ -310,6 +326,14 @@ static void report_texts(const struct report *out, const struct figures *f)
     report_row(out, "bytes", counted((double)f->i->kv_bytes), 1, "kv_of_a_text");
 }
 
+/* Audio seconds a second. */
+static void report_speeds(const struct report *out, const struct figures *f)
+{
+    const struct phase *p = f->phases.phase;
+    for (int i = 0; i < f->phases.n; i++)
+        if (f->r[i].known && p[i].audio_ms) report_rate(out, "s/s", timed_result(&f->r[i], f->runs), p[i].audio_ms, "%s_speed", p[i].row);
+}
+
 /* Sums of phases that follow each other in a transcription. */
 static void report_sums(const struct report *out, const struct figures *f)
 {
@@ -338,6 +362,7 @@ static void print_tsv(const struct figures *f)
     if (f->phases.kind == BENCH_WINDOWS) report_windows(&out, f);
     else if (f->phases.kind == BENCH_TEXTS) report_texts(&out, f);
     else report_sums(&out, f);
+    report_speeds(&out, f);
     report_row(&out, "GFLOP/s", counted(f->peaks.gflops), 1, "peak_f32");
     report_row(&out, "GB/s", counted(f->peaks.gbytes), 1, "read");
     report_row(&out, "MB", counted((double)f->rss * 1e-6), 1, "peak_memory");
@@ -354,7 +379,8 @@ static int open_session(struct engine *e)
     steno_batch_params_init(&p);
     p.max_windows = WINDOWS;
     p.max_lanes = phases_of(e->model, &i).kind == BENCH_WINDOWS ? LANES : 1;
-    const int code = i.n_text_ctx > 0 ? engine_batch(e, &p) : EXIT_OK;
+    const int in_batch = i.n_text_ctx > 0 || phases_of(e->model, &i).kind == BENCH_STREAMS;
+    const int code = in_batch ? engine_batch(e, &p) : EXIT_OK;
     return code == EXIT_OK ? engine_open_session(e, p.max_lanes) : code;
 }
 
@@ -408,6 +434,7 @@ static int bench(const struct opts *o)
         count_work(r, &all, &i);
         count_texts(r, &all, &i);
         count_clips(r, &all, &i);
+        count_streams(r, &all, &i);
         machine_name(machine, sizeof machine);
         if (machine_measure(&f.peaks, f.threads)) message("the machine's peaks could not be measured");
         (format == BENCH_JSON ? print_figures_json : format == BENCH_TSV ? print_tsv : print_table)(&f);

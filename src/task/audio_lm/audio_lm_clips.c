@@ -185,12 +185,17 @@ static int keep_rows(struct steno_batch *b)
     return rc;
 }
 
-static int run(struct steno_batch *b)
+int audio_lm_encode(struct steno_batch *b)
 {
     run_prepare(&b->run);
     int rc = clip_run_phase(b, PHASE_ENCODE, NULL);
     if (!rc) rc = clip_run_phase(b, PHASE_ADAPT, NULL);
-    if (!rc) rc = keep_rows(b);
+    return rc ? rc : keep_rows(b);
+}
+
+static int run(struct steno_batch *b)
+{
+    int rc = audio_lm_encode(b);
     if (!rc) rc = show_rows(b);
     return rc ? rc : audio_lm_decode(b);
 }

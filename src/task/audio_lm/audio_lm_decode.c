@@ -384,3 +384,17 @@ int audio_lm_decode(struct steno_batch *b)
     }
     return rc;
 }
+
+int audio_lm_decode_all(struct steno_batch *b)
+{
+    struct run_time took;
+    int ran = 0;
+    for (uint32_t i = 0; i < clip_batch_of(b)->n; i++) {
+        struct audio_lm_lane *l = &audio_lm_batch_of(b)->lane[clip_batch_of(b)->window[i].rows.lane];
+        l->is_read = 1;
+        l->penalty = 1;
+    }
+    const int rc = prompts_read(b);
+    run_advance(&b->run);
+    return rc || !b->run.n_rows ? rc : exec_chain(b->exec, audio_lm_decoder_of(b), &b->run, INT_MAX, NULL, &ran, NULL, &took);
+}

@@ -49,8 +49,12 @@ static inline uint32_t audio_lm_width(const steno_model *m) { return m->plan[PLA
 static inline int audio_lm_has_ctc(const steno_model *m) { return m->n_plans > PLAN_ALIGN; }
 
 extern const struct clip_decoder audio_lm_clips;
+/* Encodes the clips of the current run and keeps their rows. Returns a status of the executor. */
+int audio_lm_encode(struct steno_batch *b);
 /* Reads the prompts and decodes the texts for the rows of the current run, all clips in parallel. Returns a status of the executor. */
 int audio_lm_decode(struct steno_batch *b);
+/* For benchmarks: the same, once, up to the limit of each text, whatever its ids are. */
+int audio_lm_decode_all(struct steno_batch *b);
 
 /* Ids of a lane to a->ids, and their text for display to *text, without surrounding white space; its language to a->language.
  * STENO_ENOMEM */

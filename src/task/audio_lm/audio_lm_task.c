@@ -2,6 +2,7 @@
 #include "engine/task.h"
 #include "model/parts.h"
 #include <string.h>
+#include "base/os.h"
 #include "engine/params.h"
 #include "task/audio_lm/audio_lm_session.h"
 #include "task/clips/clip_run.h"
@@ -10,6 +11,7 @@
 #include "task/lm/lm_bench.h"
 
 enum { OWN_WINDOWS = 4 /* of one request: as many clips of 15 s as fit into a run of the encoder */ };
+enum { BENCH_TOKENS = 4 /* of a second of speech */, BENCH_IDS = 15, BENCH_IDS_BEFORE = 9 };
 
 static unsigned serves(const steno_model *m)
 {
@@ -101,10 +103,46 @@ static int bench_adapt(struct steno_batch *b, int n)
     return clip_run_phase(b, PHASE_ADAPT, NULL);
 }
 
-/* Encoder and adaptor by phase; the decoder as in every language model. */
+/* As many ids before and after a clip as in a prompt without context. */
+static void bench_prompt(steno_session *s)
+{
+    struct audio_lm_session *a = audio_lm_of(s);
+    buf_clear(&a->before);
+    buf_clear(&a->behind);
+    for (int32_t id = 0; id < BENCH_IDS; id++) buf_add(id < BENCH_IDS_BEFORE ? &a->before : &a->behind, &id, sizeof id);
+}
+
+/* Clips of n seconds with BENCH_TOKENS ids a second: one, or one for each window of the batch. */
+static int64_t bench_clips(steno_session *s, int n, uint32_t clips)
+{
+    struct audio_lm_session *a = audio_lm_of(s);
+    const steno_model *m = s->model;
+    const int64_t t0 = os_now_ns();
+    int rc = STENO_OK;
+    bench_prompt(s);
+    a->rules = (struct logit_rules){ .n_vocab = m->n_vocab, .eot = -1, .ts_begin = m->n_vocab };
+    a->limit = n > INT32_MAX / BENCH_TOKENS ? INT32_MAX : n * BENCH_TOKENS;
+    if (n > model_window_ms(m) / 1000)
+        return err_set(&s->error, STENO_EARG, "clips of %d s: the model's have up to %d", n, (int)model_window_ms(m) / 1000);
+    if (BENCH_IDS + m->family->audio_lm->rows(m->audio_ctx) + a->limit > m->text_ctx)
+        return err_set(&s->error, STENO_EARG, "clips of %d s and their texts do not fit a context of %d", n, (int)m->text_ctx);
+    if (a->before.err || a->behind.err) return err_nomem(&s->error, BENCH_IDS * sizeof(int32_t), "a prompt");
+    for (uint32_t done = 0; done < clips && !rc;) {
+        const int in_run = clip_bench_read(s, (int64_t)n * FBANK_RATE, clips - done);
+        if (in_run < 1) return in_run;
+        rc = audio_lm_encode(s->batch);
+        if (!rc) rc = audio_lm_decode_all(s->batch);
+        done += (uint32_t)in_run;
+    }
+    return rc ? session_ran(s, s->batch->exec, rc) : (os_now_ns() - t0) / 1000;
+}
+
+/* Encoder and adaptor by phase; the decoder as in every language model; whole clips. */
 static int64_t bench(steno_session *s, const char *phase, int n)
 {
     static struct clip_bench_phase const own[] = { { "adapt", bench_adapt, 0 }, { 0 } };
+    if (!strcmp(phase, "clip")) return bench_clips(s, n, 1);
+    if (!strcmp(phase, "clips")) return bench_clips(s, n, s->batch->n_windows);
     const int writes = !strcmp(phase, "prompt") || !strcmp(phase, "decode") || !strcmp(phase, "batch");
     return writes ? lm_bench(s, PLAN_DECODER, phase, n) : clip_bench(s, phase, n, own);
 }

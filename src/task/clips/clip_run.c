@@ -2,6 +2,7 @@
 #include "task/clips/clip_run.h"
 #include <string.h>
 #include "base/os.h"
+#include "task/clips/clip_step.h"
 
 /* ---- phases ------------------------------------------------------------------------------------------------------------------- */
 
@@ -85,8 +86,8 @@ int clip_run_head(struct steno_batch *b, uint32_t from, uint32_t to, const struc
 
 /* ---- benchmarks --------------------------------------------------------------------------------------------------------------- */
 
-/* Prepares n samples as the only clip of a run. */
-static int clip_read(steno_session *s, int64_t n)
+/* Adds n samples as the next clip of a run. *fits 0: there is no room for it */
+static int clip_read(steno_session *s, int64_t n, int *fits)
 {
     struct steno_batch *b = s->batch;
     struct clip_batch *c = clip_batch_of(b);
@@ -94,23 +95,39 @@ static int clip_read(steno_session *s, int64_t n)
     const struct plan *p = clip_encoder_of(b);
     /* query rows before the rows of the audio */
     const uint32_t before = clips_of(s)->decoder->shares ? 0 : p->max_rows - (uint32_t)s->model->segment_ctx;
+    const uint32_t most = c->n ? clip_room(b, s) : p->max_rows;
     const size_t ld = p->slot[p->input].ld;
+    const uint16_t lane = (uint16_t)c->n;
     const steno_source src = saw_source(&n);
     int has;
     fbank_stream_begin(r, &src, 0, 0);
     const int rc = fbank_stream_gather(r, &has, &s->error);
     const uint32_t rows = !rc && has ? before + (uint32_t)fbank_stream_rows(r) : 0;
-    if (rc || rows <= before || rows > p->max_rows) return rc ? rc : err_set(&s->error, STENO_EARG, "audio of this length has no rows");
-    float *x = exec_input(b->exec, p);
+    *fits = rows <= most;
+    if (rc || rows <= before || (!c->n && !*fits)) return rc ? rc : err_set(&s->error, STENO_EARG, "audio of this length has no rows");
+    if (!*fits) return STENO_OK;
+    const struct sequence at = sequence_next(c->n ? &c->sequence[c->n - 1] : NULL, rows, lane);
+    float *x = exec_input(b->exec, p) + at.row * ld;
     for (uint32_t i = 0; i < before; i++) memset(x + i * ld, 0, p->slot[p->input].width * sizeof *x);
     fbank_stream_clip(r, x + before * ld, ld);
-    c->n = c->n_sequences = 1;
-    c->window[0] = (struct clip_window){ .s = s, .rows = sequence_next(NULL, rows, 0) };
-    c->sequence[0] = c->window[0].rows;
-    b->run.n_rows = 0;
-    b->run.lane[0].argmax_mask = NULL;
-    for (uint32_t i = 0; i < rows; i++) run_add(&b->run, 0, (int32_t)i, 0, 0);
+    c->window[c->n] = (struct clip_window){ .s = s, .rows = at };
+    c->window[c->n].rows.block = (uint16_t)c->blocks;
+    c->sequence[c->n] = c->window[c->n].rows;
+    c->blocks += clip_blocks(s->model, rows);
+    c->n_sequences = ++c->n;
+    b->run.lane[lane].argmax_mask = NULL;
+    for (uint32_t i = 0; i < rows; i++) run_add(&b->run, 0, (int32_t)i, lane, 0);
     return STENO_OK;
+}
+
+int clip_bench_read(steno_session *s, int64_t n, uint32_t most)
+{
+    struct clip_batch *c = clip_batch_of(s->batch);
+    int rc = STENO_OK, fits = 1;
+    c->n = c->n_sequences = c->blocks = 0;
+    s->batch->run.n_rows = 0;
+    while (!rc && fits && c->n < most && c->n < s->batch->n_windows) rc = clip_read(s, n, &fits);
+    return rc ? rc : (int)c->n;
 }
 
 /* Times one phase for a clip of n samples. own may be NULL: features or the encoder. @return nanoseconds, or a status */
@@ -118,8 +135,8 @@ static int64_t clip_time(steno_session *s, int64_t n, int arg, int is_features, 
 {
     struct steno_batch *b = s->batch;
     const int64_t *features = &clips_of(s)->fbank.time.features_ns, before = *features; /* excludes the time of the source */
-    int rc = clip_read(s, n);
-    if (rc || is_features) return rc ? rc : *features - before;
+    int rc = clip_bench_read(s, n, 1);
+    if (rc < 0 || is_features) return rc < 0 ? rc : *features - before;
     run_prepare(&b->run);
     int64_t t0 = os_now_ns();
     rc = clip_run_phase(b, PHASE_ENCODE, NULL);

@@ -23,6 +23,9 @@ struct clip_bench_phase {
 };
 enum { CLIP_BENCH_S = 30 };
 
+/* Prepares a run of up to `most` clips of n samples, as many as fit. @return their number, or a status */
+int clip_bench_read(steno_session *s, int64_t n, uint32_t most);
+
 /* Times "features" or "encode" of n seconds, or one of the phases in `own`, a list that ends with a NULL name. @return microseconds, or a
  * status */
 int64_t clip_bench(steno_session *s, const char *phase, int n, const struct clip_bench_phase *own);

@@ -58,9 +58,8 @@ static uint32_t room_of_windows(const struct steno_batch *b, uint32_t rows)
     return rows < fits ? rows : fits;
 }
 
-/* Number of rows left. A shared run is as long as the longest clip, or longer if the decoder allows it. In a stream the rows may complete
- * one token more than there are rows. */
-static uint32_t room(const struct steno_batch *b, const steno_session *s)
+/* In a stream the rows may complete one token more than there are rows. */
+uint32_t clip_room(const struct steno_batch *b, const steno_session *s)
 {
     const struct clip_batch *c = clip_batch_of(b);
     const struct plan *p = clip_encoder_of(b);
@@ -111,7 +110,7 @@ static int window_take(struct steno_batch *b, steno_session *s)
     }
     const uint32_t n = clip_request_rows(s);
     if (c->n_sequences == clips_of(s)->decoder->max_clips) return 0;
-    if (n > room(b, s)) return 0;
+    if (n > clip_room(b, s)) return 0;
     if (q->resume.state && q->n_read++ < q->n_passed) {
         window_pass(b, s, n, (uint16_t)c->n_sequences);
         return 1;

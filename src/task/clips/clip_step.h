@@ -5,4 +5,6 @@
 
 /* Runs the next clips of the waiting requests, as many as fit. @return 1: progress was made, 0: no request can continue */
 int clip_step(struct steno_batch *b);
+/* Rows that a clip of s may have in the current run. A shared run is as long as the longest clip, or longer if the decoder allows it. */
+uint32_t clip_room(const struct steno_batch *b, const steno_session *s);
 #endif

@@ -254,14 +254,22 @@ static void time_share(const struct clip_batch *c, int64_t ns)
         if (c->window[i].s && all) c->window[i].s->timings.decode_us += ns * c->window[i].rows.n / all / 1000;
 }
 
+/* Steps of the first n lanes of those that are not done. */
+static int lanes_round(struct steno_batch *b, uint32_t n)
+{
+    struct transducer_lane *const *lane = transducer_batch_of(b)->busy;
+    int rc = STENO_OK;
+    for (uint32_t i = 0; i < n && !rc; i += TRANSDUCER_LANES)
+        rc = lanes_step(b, lane + i, n - i < TRANSDUCER_LANES ? n - i : TRANSDUCER_LANES);
+    return rc;
+}
+
 int transducer_decode(struct steno_batch *b, uint32_t n)
 {
     struct transducer_batch *t = transducer_batch_of(b);
     const int64_t t0 = os_now_ns();
     int rc = STENO_OK;
-    while (!rc && (n = lanes_keep(t->busy, n)) > 0)
-        for (uint32_t i = 0; i < n && !rc; i += TRANSDUCER_LANES)
-            rc = lanes_step(b, t->busy + i, n - i < TRANSDUCER_LANES ? n - i : TRANSDUCER_LANES);
+    while (!rc && (n = lanes_keep(t->busy, n)) > 0) rc = lanes_round(b, n);
     time_share(&t->clips, os_now_ns() - t0);
     return rc;
 }
@@ -280,16 +288,24 @@ int transducer_clips_run(struct steno_batch *b)
     return rc ? rc : transducer_decode(b, n);
 }
 
+int transducer_bench(struct steno_batch *b, uint32_t lanes, int rounds, int tokens)
+{
+    struct transducer_batch *t = transducer_batch_of(b);
+    int rc = STENO_OK;
+    for (int k = 0; k < rounds && !rc; k++) {
+        for (uint32_t i = 0; i < lanes; i++) {
+            t->busy[i]->next = k < tokens ? k % transducer_of(b->model)->blank : -1;
+            transducer_begin(&t->busy[i]->search, t->busy[i]->window->rows.n);
+        }
+        rc = lanes_round(b, lanes);
+    }
+    return rc;
+}
+
 int transducer_clips_bench(struct steno_batch *b, int n)
 {
     const struct clip_window *w = &clip_batch_of(b)->window[0];
-    struct transducer_lane *l = &transducer_batch_of(b)->lane[w->rows.lane];
-    int rc = STENO_OK;
+    transducer_batch_of(b)->busy[0] = &transducer_batch_of(b)->lane[w->rows.lane];
     lane_begin(b, w);
-    for (int i = 0; i < n && !rc; i++) {
-        l->next = i % transducer_of(b->model)->blank;
-        transducer_begin(&l->search, w->rows.n);
-        rc = lanes_step(b, &l, 1);
-    }
-    return rc;
+    return transducer_bench(b, 1, n, n);
 }

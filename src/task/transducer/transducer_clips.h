@@ -38,6 +38,8 @@ void transducer_batch_close(struct steno_batch *b);
 
 /* For benchmarks (clip_run.h): decodes n tokens of the first clip, whatever its rows are. */
 int transducer_clips_bench(struct steno_batch *b, int n);
+/* The same for the first `lanes` of transducer_batch.busy: rounds over the rows of their windows, of which `tokens` begin with a token. */
+int transducer_bench(struct steno_batch *b, uint32_t lanes, int rounds, int tokens);
 
 int transducer_batch_init(struct steno_batch *b, steno_error *e); /* as transducer_batch_open, but b->part exists already */
 

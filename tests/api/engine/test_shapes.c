@@ -170,6 +170,8 @@ static void test_parakeets_are_as_large_as_the_published_ones(void **state)
         { "parakeet-tdt-1.1b", "tdt", 1070, 42, 80, 1025 },    { "parakeet-tdt_ctc-110m", "tdt", 114, 17, 80, 1025 },
         { "parakeet-rnnt-0.6b", "rnnt", 618, 24, 80, 1025 },   { "parakeet-rnnt-1.1b", "rnnt", 1070, 42, 80, 1025 },
         { "parakeet-ctc-0.6b", "ctc", 609, 24, 80, 1025 },     { "parakeet-ctc-1.1b", "ctc", 1062, 42, 80, 1025 },
+        { "nemotron-speech-streaming-en-0.6b", "rnnt", 618, 24, 128, 1025 },
+        { "nemotron-3.5-asr-streaming-0.6b", "rnnt", 638, 24, 128, 13088 },
     };
     static const char *const type[] = { "f16", "q8_0", "q4_k" };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
@@ -181,6 +183,26 @@ static void test_parakeets_are_as_large_as_the_published_ones(void **state)
         assert_int_equal(info.n_mels, c[i].n_mels);
         assert_int_equal(info.n_vocab, c[i].n_vocab);
         if (fabs((double)info.parameters / 1e6 - c[i].millions) > 0.02 * c[i].millions)
+            fail_msg("%s: %g million parameters", c[i].shape, (double)info.parameters / 1e6);
+        steno_model_close(m);
+    }
+}
+
+static void test_audio_language_models_are_as_large_as_the_published_ones(void **state)
+{
+    (void)state;
+    static const struct { const char *shape, *name; double millions; int32_t d, layers, text_d; } c[] = {
+        { "qwen3-asr-0.6b", "0.6b", 782, 896, 18, 1024 }, { "qwen3-asr-1.7b", "1.7b", 2038, 1024, 24, 2048 },
+    };
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        steno_model *m = shape_open(c[i].shape, i ? "q8_0" : "f16", STENO_COMPUTE_AUTO);
+        steno_model_info info = { .size = sizeof info };
+        assert_int_equal(steno_model_info_get(m, &info), STENO_OK);
+        assert_string_equal(info.name, c[i].name);
+        const int32_t got[] = { info.n_audio_state, info.n_audio_layer, info.n_mels, info.n_text_state, info.n_text_layer, info.n_vocab };
+        const int32_t want[] = { c[i].d, c[i].layers, 128, c[i].text_d, 28, 151936 };
+        assert_memory_equal(got, want, sizeof want);
+        if (fabs((double)info.parameters / 1e6 - c[i].millions) > 0.01 * c[i].millions)
             fail_msg("%s: %g million parameters", c[i].shape, (double)info.parameters / 1e6);
         steno_model_close(m);
     }
@@ -233,10 +255,11 @@ static void test_language_models_are_as_large_as_the_published_ones(void **state
     (void)state;
     static const struct { const char *name, *family; int32_t d, heads, layers, vocab; double millions; int64_t kv; } c[] = {
         { "qwen3-0.6b", "qwen3", 1024, 16, 28, 151936, 596.0, 28 * 8 * 128 * 2 },
+        { "qwen3-1.7b", "qwen3", 2048, 16, 28, 151936, 1720.6, 28 * 8 * 128 * 2 },
         { "llama-3.2-1b", "llama", 2048, 32, 16, 128256, 1235.8, 16 * 8 * 64 * 2 },
         { "gemma-3-1b", "gemma3", 1152, 4, 26, 262144, 999.9, 26 * 256 * 2 },
     };
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
         steno_model *m = shape_open(c[i].name, "q8_0", STENO_COMPUTE_F32);
         steno_model_info info = { .size = sizeof info };
         assert_int_equal(steno_model_info_get(m, &info), STENO_OK);
@@ -259,6 +282,7 @@ int main(void)
         cmocka_unit_test(test_recognisers_of_clips_are_as_large_as_the_published_ones),
         cmocka_unit_test(test_language_models_are_as_large_as_the_published_ones),
         cmocka_unit_test(test_parakeets_are_as_large_as_the_published_ones),
+        cmocka_unit_test(test_audio_language_models_are_as_large_as_the_published_ones),
         cmocka_unit_test(test_every_language_has_its_token_and_its_name),
         cmocka_unit_test(test_layers_as_wide_as_large_transcribe),
     };
