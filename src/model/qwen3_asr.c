@@ -13,8 +13,10 @@
 
 enum {
     WINDOW_S = 30, SEGMENT_S = 60, /* a clip, and a segment of speech */
-    RUN_S = 120,                   /* of a run that clips share */
-    CTX_USUAL = 1536               /* positions of prompt and text: a segment, 512 ids, and some context */
+    LONGEST_S = 1200,              /* both, in a context that has room for it: qwen-asr's longest piece */
+    RUN_S = 240,                   /* of a run that clips share */
+    CTX_USUAL = 1536,              /* positions of prompt and text: a segment, 512 ids, and some context */
+    CTX_PROMPT = 128               /* of a larger context: prompt and a short text */
 };
 static float const eps = 1e-5f;
 
@@ -71,6 +73,14 @@ static void build_adaptor(struct build *b, const struct qwen3_asr_shape *s, uint
     if (!b->status) bind_at(b, up)->act = ACT_GELU_ERF;
     emit(b, OP_LINEAR, "audio_tower.proj1", mid, in, up);
     emit(b, OP_LINEAR, "audio_tower.proj2", out, mid, bind_matrix(b, &two, d, LINEAR_OTHER, NO_BIND));
+}
+
+/* Seconds of a clip: more than usual if the caller asks for a larger context, two thirds of which are rows and the rest text. */
+static int32_t longest_s(const steno_model *m, const struct qwen3_asr_shape *s, int32_t usual)
+{
+    const int32_t ctx = m->opening->text_ctx, rows = ctx > CTX_USUAL ? (ctx - CTX_PROMPT) / 3 * 2 : 0;
+    const int32_t fits = rows / (int32_t)rows_of_seconds(s, 1);
+    return fits < usual ? usual : fits < LONGEST_S ? fits : LONGEST_S;
 }
 
 static int build_encoder(steno_model *m, const struct qwen3_asr_shape *s, struct weights *w, steno_error *e)
@@ -131,7 +141,10 @@ static int describe(steno_model *m, struct weights *w, steno_error *e)
     if (!rc) rc = qwen3_asr_read_shape(&s, w, e);
     if (rc) return rc;
     m->name = s.d_out == 1024 ? "0.6b" : s.d_out == 2048 ? "1.7b" : "qwen3-asr";
-    s.clip_s = WINDOW_S, s.segment_s = SEGMENT_S, s.run_s = RUN_S, s.ctx_most = CTX_USUAL;
+    s.clip_s = longest_s(m, &s, WINDOW_S);
+    s.segment_s = longest_s(m, &s, SEGMENT_S);
+    s.run_s = longest_s(m, &s, RUN_S);
+    s.ctx_most = CTX_USUAL;
     return qwen3_asr_describe(m, &s, w, e);
 }
 

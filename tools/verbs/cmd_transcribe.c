@@ -30,6 +30,7 @@ static const struct arg rows[] = {
       .help = "write the transcript, its English translation, or both: NAME.transcript.FORMAT and NAME.translation.FORMAT" },
     ALIGNER_ROW(struct transcribe_opts),
     ENGINE_RECOGNISER_ROWS(struct transcribe_opts),
+    ENGINE_CTX_ROW(struct transcribe_opts),
     ARG_HEADING("Input"),
     TRANSCRIBE_LANGUAGE_ROW(struct transcribe_opts),
     { .name = "offset-ms", .kind = ARG_MS, .at = AT(offset_ms), .value = "MS", .dflt = ARG_OF_PARAM,

@@ -294,6 +294,72 @@ static void test_windows_do_not_see_each_other(void **state)
     steno_model_close(m);
 }
 
+/* ---- clips longer than a minute */
+
+enum { SECOND = 16000, ROWS_OF_SECOND = 13 };
+struct clips_seen { int n, rows[8]; float last[D]; };
+
+static void take_clip(void *user, const steno_rows *r)
+{
+    struct clips_seen *seen = user;
+    if (strcmp(r->name, "encoder") != 0) return;
+    assert_true(seen->n < 8);
+    seen->rows[seen->n++] = r->n_rows;
+    memcpy(seen->last, r->rows + (size_t)(r->n_rows - 1) * (size_t)r->stride, sizeof seen->last);
+}
+
+static steno_model *open_with(int ctx)
+{
+    steno_model *m;
+    steno_error e;
+    steno_model_params p;
+    steno_model_params_init(&p);
+    p.compute = STENO_COMPUTE_F32;
+    p.text_ctx = ctx;
+    if (steno_model_open(&m, qwen_dir, &p, &e)) fail_msg("%s", e.text);
+    return m;
+}
+
+static void clips_of_samples(struct clips_seen *seen, steno_session *s, const float *pcm, int64_t n)
+{
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    p.user = seen;
+    p.on_rows = take_clip;
+    p.sample_len = 2;
+    memset(seen, 0, sizeof *seen);
+    if (steno_transcribe(s, pcm, n, &p)) fail_msg("%s", steno_last_error(s));
+}
+
+/* A context of 2,078 positions: 1,300 rows, 100 s. */
+static void test_a_larger_context_has_longer_clips(void **state)
+{
+    (void)state;
+    enum { MOST = 100, CTX = 128 + MOST * ROWS_OF_SECOND / 2 * 3, ALL = (MOST + 1) * SECOND };
+    static int const more[] = { -160, 0, 160 };
+    static float pcm[ALL];
+    struct clips_seen usual, longer, alone;
+    for (int i = 0; i < ALL; i++) pcm[i] = (float)(i % 2003 * 7919 % 2003 - 1001) / 4000;
+    steno_model *m = qwen_open(qwen_dir), *large = open_with(CTX);
+    steno_session *s = qwen_session(m), *at = qwen_session(large);
+    for (int i = 0; i < 3; i++) {
+        clips_of_samples(&longer, at, pcm, MOST * SECOND + more[i]);
+        assert_int_equal(longer.n, i < 2 ? 1 : 2);
+        if (i < 2) assert_int_equal(longer.rows[0], MOST * ROWS_OF_SECOND);
+        else assert_true(longer.rows[0] <= MOST * ROWS_OF_SECOND);
+    }
+    clips_of_samples(&usual, s, pcm, MOST * SECOND);
+    assert_true(usual.n >= 4 && usual.rows[0] <= 30 * ROWS_OF_SECOND);
+    clips_of_samples(&alone, s, pcm, 20 * SECOND);
+    clips_of_samples(&longer, at, pcm, 20 * SECOND);
+    assert_int_equal(alone.n, 1);
+    assert_memory_equal(&longer, &alone, sizeof alone); /* a short clip has the bits that it had */
+    steno_session_close(s);
+    steno_session_close(at);
+    steno_model_close(m);
+    steno_model_close(large);
+}
+
 static void test_special_texts_of_a_context_are_no_tokens(void **state)
 {
     (void)state;
@@ -359,6 +425,7 @@ int main(void)
         cmocka_unit_test(test_texts_of_several_bytes_a_character),
         cmocka_unit_test(test_clips_of_every_length),
         cmocka_unit_test(test_windows_do_not_see_each_other),
+        cmocka_unit_test(test_a_larger_context_has_longer_clips),
         cmocka_unit_test(test_special_texts_of_a_context_are_no_tokens),
         cmocka_unit_test(test_hotwords_follow_the_context),
         cmocka_unit_test(test_options_without_effect_are_refused),
