@@ -9,13 +9,21 @@
 
 static const char audio_start[] = "<|audio_start|>", audio_end[] = "<|audio_end|>", audio_pad[] = "<|audio_pad|>", tag[] = "<asr_text>";
 
-int32_t qwen3_asr_id_of(const steno_model *m, const char *text)
+/* The id of a text that is one token; *id -1: it is not. */
+static int find_id(int32_t *id, const steno_model *m, const char *text, steno_error *e)
 {
     struct buf ids = { 0 };
-    int32_t id = -1;
-    if (!tokenizer_encode(m->lm.tokenizer, text, strlen(text), TOKENIZE_SPECIAL, &ids, NULL) && ids.len == sizeof id)
-        memcpy(&id, ids.p, sizeof id);
+    const int rc = tokenizer_encode(m->lm.tokenizer, text, strlen(text), TOKENIZE_SPECIAL, &ids, e);
+    *id = -1;
+    if (!rc && ids.len == sizeof *id) memcpy(id, ids.p, sizeof *id);
     buf_free(&ids);
+    return rc;
+}
+
+int32_t qwen3_asr_id_of(const steno_model *m, const char *text)
+{
+    int32_t id;
+    find_id(&id, m, text, NULL);
     return id;
 }
 
@@ -23,11 +31,14 @@ int qwen3_asr_check_tokens(const steno_model *m, const struct qwen3_asr_shape *s
 {
     static const char *const of_asr[] = { "<|im_start|>", "<|im_end|>", tag, audio_start, audio_end, audio_pad, NULL };
     const char *const *token = s->classes ? of_asr + 3 : of_asr; /* the aligner's prompt has no template */
-    for (size_t i = 0; token[i] && m->lm.tokenizer; i++)
-        if (qwen3_asr_id_of(m, token[i]) < 0) return err_set(e, STENO_EFORMAT, "%s: its tokenizer has no token %s", name, token[i]);
-    if (m->lm.tokenizer && qwen3_asr_id_of(m, audio_pad) != s->audio_token)
-        return err_set(e, STENO_EFORMAT, "%s: audio_token_id is %d, but %s is token %d", name, (int)s->audio_token, audio_pad,
-                       (int)qwen3_asr_id_of(m, audio_pad));
+    int32_t id = -1;
+    for (size_t i = 0; token[i] && m->lm.tokenizer; i++) {
+        const int rc = find_id(&id, m, token[i], e);
+        if (rc) return rc;
+        if (id < 0) return err_set(e, STENO_EFORMAT, "%s: its tokenizer has no token %s", name, token[i]);
+    }
+    if (m->lm.tokenizer && id != s->audio_token)
+        return err_set(e, STENO_EFORMAT, "%s: audio_token_id is %d, but %s is token %d", name, (int)s->audio_token, audio_pad, (int)id);
     return STENO_OK;
 }
 

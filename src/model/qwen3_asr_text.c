@@ -110,8 +110,9 @@ void qwen3_asr_unloop(const char *s, size_t n, struct buf *out)
 {
     struct buf at = { 0 }, mid = { 0 };
     struct chars c;
-    if (chars_of(&c, &at, s, n)) fix_characters(&c, &mid);
-    if (chars_of(&c, &at, mid.p ? mid.p : "", mid.len)) fix_groups(&c, out);
+    const int has_all = chars_of(&c, &at, s, n);
+    if (has_all) fix_characters(&c, &mid);
+    if (has_all && chars_of(&c, &at, mid.p ? mid.p : "", mid.len)) fix_groups(&c, out);
     if (at.err || mid.err) out->err = 1;
     buf_free(&at);
     buf_free(&mid);
