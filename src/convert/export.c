@@ -23,7 +23,7 @@ static const struct family_export exports[] = {
     { &family_qwen3_asr, .to_gguf = qwen3_asr_to_gguf, .has_mixes = 1 },
     { &family_parakeet_ctc, .to_gguf = parakeet_ctc_to_gguf, .has_blocks = 1 },
     { &family_parakeet_stream, .to_gguf = parakeet_stream_to_gguf, .has_blocks = 1 },
-    { &family_parakeet_transducer, .to_gguf = parakeet_transducer_to_gguf, .has_blocks = 1 },
+    { &family_parakeet_transducer, .to_gguf = parakeet_transducer_to_gguf, .forms = parakeet_forms, .has_blocks = 1 },
     { &family_llama, .to_gguf = llama_to_gguf, .has_mixes = 1 },
     { &family_qwen3, .to_gguf = qwen3_to_gguf, .has_mixes = 1 },
     { &family_gemma, .to_gguf = gemma_to_gguf, .has_mixes = 1 },

@@ -3,7 +3,7 @@
 #define STENO_CONVERT_FAMILIES_H
 #include "convert/export.h"
 
-extern const struct model_form whisper_forms[]; /* the last one has no name */
+extern const struct model_form whisper_forms[], parakeet_forms[]; /* the last one has no name */
 
 model_writer sensevoice_to_gguf, paraformer_to_gguf, vad_to_gguf, ct_to_gguf, nano_to_gguf; /* funasr_families.c */
 model_writer parakeet_ctc_to_gguf, parakeet_transducer_to_gguf, parakeet_stream_to_gguf;    /* parakeet_gguf.c */

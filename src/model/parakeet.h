@@ -32,6 +32,8 @@ int parakeet_is_ggml(const struct weights *w);
 int parakeet_take_nemo(struct weights *w, steno_error *e);
 int parakeet_take_ggml(struct weights *w, steno_error *e);
 int parakeet_take_gguf(struct weights *w, steno_error *e);
+/* Changes the order of gates in a tensor of an LSTM, from PyTorch's to whisper.cpp's or back. */
+int parakeet_turn_gates(struct weights *w, struct tensor *t, steno_error *e);
 int parakeet_read_context(struct parakeet_shape *s, const struct weights *w, steno_error *e);
 
 /* Settings with one or two supported values; tables end with an entry without a key. A missing setting has the first value. */

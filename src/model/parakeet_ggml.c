@@ -16,7 +16,7 @@ int parakeet_is_ggml(const struct weights *w)
 enum { GATES = 4 };
 struct gate_file { struct file whole; uint64_t offset, gate_sz; };
 
-/* Reads the four parts of a tensor in the order of the others. */
+/* Reads the four parts of a tensor in the other order. */
 static int read_gates(const void *user, uint64_t off, void *dst, size_t n, steno_error *e)
 {
     static uint8_t const stored_at[GATES] = { 0, 1, 3, 2 };
@@ -31,7 +31,7 @@ static int read_gates(const void *user, uint64_t off, void *dst, size_t n, steno
     return rc;
 }
 
-static int reorder(struct weights *w, struct tensor *t, steno_error *e)
+int parakeet_turn_gates(struct weights *w, struct tensor *t, steno_error *e)
 {
     if (t->dim[0] % GATES)
         return err_set(e, STENO_EFORMAT, "%s: tensor %s has %llu rows, want those of 4 gates", w->name, t->name,
@@ -73,7 +73,7 @@ static int take_lstm(struct weights *w, steno_error *e)
         const char *part = w->tensor[i].name;
         int layer = 0;
         if (strncmp(part, lstm, sizeof lstm - 1) != 0) continue;
-        rc = reorder(w, &w->tensor[i], e);
+        rc = parakeet_turn_gates(w, &w->tensor[i], e);
         if (!rc && sscanf(part + sizeof lstm - 1, "bias_h_l%4d", &layer) == 1) rc = split_bias(w, i, layer, e);
     }
     return rc ? rc : weights_index(w, e);

@@ -78,7 +78,7 @@ const struct args convert_args = { "convert", "[OPTION]... MODEL OUT",
                                    "NVIDIA's form; a Qwen3-ASR folder as one file; a language model or BERT (a\n"
                                    "Hugging Face or MLX folder) as the GGUF file that llama.cpp reads. OUT.bin,\n"
                                    "OUT.pt and OUT/: a Whisper model of any format as whisper.cpp's file, OpenAI's,\n"
-                                   "or a Hugging Face folder.", convert_rows };
+                                   "or a Hugging Face folder; OUT.bin also from a Parakeet TDT model.", convert_rows };
 const struct args quantize_args = { "quantize", "[OPTION]... MODEL OUT TYPE",
                                     "Convert MODEL, of any format, with matrices of TYPE. OUT.gguf: f32, f16, bf16,\n"
                                     "q8_0, q5_1, q5_0, q4_1, q4_0; for language models, BERT and Qwen3-ASR q6_k,\n"
@@ -145,6 +145,7 @@ static int is_folder(const struct opts *o, const char *to)
 struct origin {
     char *path, *vocab;
     char format[32];
+    int has_decoder;
     int64_t size; /* total size of its files, without an external vocabulary */
 };
 
@@ -172,7 +173,10 @@ static int look(struct path_guard *l, struct origin *from, const struct opts *o,
     for (int i = 0; (file = steno_model_file(e.model, i)) != NULL; i++)
         if (stat(file, &st) == 0 && !(vocab && !strncmp(file, vocab, strlen(vocab)))) from->size += st.st_size;
     steno_model_info info = { .size = sizeof info };
-    if (steno_model_info_get(e.model, &info) == STENO_OK) snprintf(from->format, sizeof from->format, "%s", info.format);
+    if (steno_model_info_get(e.model, &info) == STENO_OK) {
+        snprintf(from->format, sizeof from->format, "%s", info.format);
+        from->has_decoder = info.n_text_layer > 0;
+    }
     from->path = strdup(e.path);
     from->vocab = vocab ? strdup(vocab) : NULL;
     const int is_short = !from->path || (vocab && !from->vocab);
@@ -192,7 +196,7 @@ static int look(struct path_guard *l, struct origin *from, const struct opts *o,
 static const char *left_out(const char *form, const struct origin *from)
 {
     if (!strcmp(form, "pt")) return "; vocabulary, mel filters and alignment heads are not in it: a .pt file has no place for them";
-    if (!strcmp(form, "bin") && (strstr(from->format, "safetensors") || strstr(from->format, "npz")))
+    if (!strcmp(form, "bin") && from->has_decoder && (strstr(from->format, "safetensors") || strstr(from->format, "npz")))
         return "; alignment heads and settings of generation are not in it: a .bin file has no place for them";
     return "";
 }

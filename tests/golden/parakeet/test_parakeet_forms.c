@@ -168,6 +168,71 @@ static void test_a_gguf_file_of_streams_has_all_choices(void **state)
     folder_remove(&d);
 }
 
+/* ---- whisper.cpp's files */
+
+static void test_a_bin_file_gives_the_bits_of_its_source(void **state)
+{
+    static const char *const from[] = { "parakeet/nemo/parakeet-digits-tdt_ctc.nemo", "parakeet/hf/tdt",
+                                        "parakeet/ggml/parakeet-digits-tdt.f16.bin", "parakeet/gguf/parakeet-digits-tdt_ctc.q8_0.gguf" };
+    (void)state;
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+        const struct golden_path path = material(from[i]);
+        struct buf b = converted(path.s, "bin", NULL);
+        models_are_equal(from[i], model_of(path.s, NULL), model_of(NULL, &b));
+        buf_free(&b);
+    }
+}
+
+/* From the .nemo file the bytes differ in the number of batches in training alone: three numbers. */
+static void test_bin_files_are_those_of_whisper_cpps_converter(void **state)
+{
+    static const char *const type[] = { "f32", "f16" };
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char name[64];
+        struct file f;
+        steno_error e;
+        snprintf(name, sizeof name, "parakeet/ggml/parakeet-digits-tdt.%s.bin", type[i]);
+        const struct golden_path path = material(name);
+        if (file_open(&f, path.s, &e)) fail_msg("%s", e.text);
+        const size_t n = (size_t)f.size;
+        char *want = malloc(n);
+        assert_true(want && !file_read(&f, 0, want, n, &e));
+        file_close(&f);
+        struct buf same = converted(path.s, "bin", NULL), b = converted(material(sources[1]).s, "bin", type[i]);
+        assert_int_equal(same.len, n);
+        assert_memory_equal(same.p, want, n);
+        assert_int_equal(b.len, n);
+        size_t differ = 0;
+        for (size_t k = 0; k < n; k++) differ += b.p[k] != want[k];
+        assert_in_range(differ, 0, 3 * sizeof(float));
+        buf_free(&same);
+        buf_free(&b);
+        free(want);
+    }
+}
+
+static void test_what_a_bin_file_cannot_have_is_refused(void **state)
+{
+    static const struct { const char *from, *type, *error; int status; } row[] = {
+        { "parakeet/nemo/odd-tdt_ctc.nemo", NULL, "no place for biases of linears; write a GGUF file", STENO_EUNSUPPORTED },
+        { "parakeet/hf/rnnt", NULL, "no place for a head other than TDT", STENO_EUNSUPPORTED },
+        { "parakeet/hf/ctc", NULL, "a parakeet-ctc model is not written as bin, but as gguf", STENO_EUNSUPPORTED },
+        { "parakeet/hf/tdt", "bf16", "bf16 is not a type of whisper.cpp's files", STENO_EARG },
+        { "parakeet/hf/tdt", "q4_k", "which are not whole blocks of q4_k, of 256", STENO_EARG },
+        { "parakeet/gguf/parakeet-digits-tdt_ctc.q8_0.gguf", "q4_0", "would be rounded again", STENO_EARG },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct buf b = { 0 };
+        steno_error e;
+        assert_int_equal(convert_to_form(&b, material(row[i].from).s, "bin", row[i].type, &e), row[i].status);
+        if (!strstr(e.text, row[i].error)) fail_msg("%s", e.text);
+        assert_int_equal(b.len, 0);
+        buf_free(&b);
+    }
+}
+
 /* ---- NVIDIA's files */
 
 /* Computed tables may differ in the last bits. */
@@ -290,6 +355,20 @@ static void test_few_texts_change_in_types_of_blocks(void **state)
     }
 }
 
+static void test_few_texts_change_in_a_bin_file_of_blocks(void **state)
+{
+    static const struct { const char *type; int most; } row[] = { { "f16", 0 }, { "q8_0", 1 }, { "q5_0", 5 }, { "q4_0", 5 } };
+    static char want[CLIPS][TEXT];
+    const struct golden_path path = material(sources[1]);
+    (void)state;
+    texts_of(want, model_of(path.s, NULL));
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const int n = texts_that_differ(want, path.s, "bin", row[i].type);
+        print_message("%s: %d of 16 texts differ\n", row[i].type, n);
+        if (n > row[i].most) fail_msg("%s: more than %d", row[i].type, row[i].most);
+    }
+}
+
 static void test_rounding_again_and_mixtures_are_refused(void **state)
 {
     static const struct { const char *from, *type, *error; } row[] = {
@@ -314,6 +393,10 @@ int main(void)
         cmocka_unit_test(test_a_gguf_file_gives_the_bits_of_its_source),
         cmocka_unit_test(test_a_gguf_file_becomes_itself_again),
         cmocka_unit_test(test_a_gguf_file_of_streams_has_all_choices),
+        cmocka_unit_test(test_a_bin_file_gives_the_bits_of_its_source),
+        cmocka_unit_test(test_bin_files_are_those_of_whisper_cpps_converter),
+        cmocka_unit_test(test_what_a_bin_file_cannot_have_is_refused),
+        cmocka_unit_test(test_few_texts_change_in_a_bin_file_of_blocks),
         cmocka_unit_test(test_gguf_files_are_those_of_nvidias_converter),
         cmocka_unit_test(test_few_texts_change_in_types_of_blocks),
         cmocka_unit_test(test_rounding_again_and_mixtures_are_refused),
