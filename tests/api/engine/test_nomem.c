@@ -4,12 +4,12 @@
  * STENO_ENOMEM and a reason, or with the right result; nothing stays behind, and what was open before is as good as new. */
 #include "convert.h"
 #include "funasr_model.h"
-#include "heap.h"
+#include "nomem_walk.h"
 #include "parakeet_model.h"
 #include "spell.h"
 #include "torch_model.h"
 
-enum { ALLOCATIONS_MAX = 5000, NO_REASON = -100 };
+enum { NO_REASON = -100 };
 
 static struct kit {
     steno_team *team;
@@ -246,15 +246,6 @@ static int from_gguf(uint64_t *digest, steno_error *e)
     return use_and_close(rc, m, ctc_transcribe, digest, e);
 }
 
-struct sum { uint64_t hash; };
-
-static int sum_take(void *user, const void *data, size_t n)
-{
-    struct sum *sum = user;
-    for (size_t i = 0; i < n; i++) sum->hash = (sum->hash ^ ((const uint8_t *)data)[i]) * UINT64_C(0x100000001b3);
-    return 0;
-}
-
 static int to_gguf(uint64_t *digest, steno_error *e)
 {
     struct sum sum = { 1 };
@@ -336,29 +327,6 @@ static int random_shape(uint64_t *digest, steno_error *e)
     *digest = 0;
     steno_model_close(m);
     return rc;
-}
-
-/* Go a way once for each of its allocations. */
-static void go(const char *name, int (*way)(uint64_t *digest, steno_error *e))
-{
-    int64_t n = 0, done_without = 0;
-    uint64_t want, got;
-    steno_error e = { 0 };
-    if (way(&want, &e)) fail_msg("%s: %s", name, e.text); /* what libraries keep for good is taken here */
-    for (int rc = -1; rc; n++) {
-        e = (steno_error){ 0 };
-        count_begin(n);
-        rc = way(&got, &e);
-        const struct heap h = count_end();
-        if (rc && (rc != STENO_ENOMEM || !*e.text))
-            fail_msg("%s, allocation %lld fails: status %d \"%s\"", name, (long long)n, rc, e.text);
-        if (h.bytes) fail_msg("%s, allocation %lld fails: %lld bytes stay behind", name, (long long)n, (long long)h.bytes);
-        if (!rc && got != want) fail_msg("%s, allocation %lld fails: another result and no error", name, (long long)n);
-        if (!rc && h.calls > n) rc = -1, done_without++; /* say, of a regular expression's machine code */
-        assert_true(n < ALLOCATIONS_MAX);
-    }
-    print_message("%s: %lld allocations, %lld of them not needed\n", name, (long long)n - 1, (long long)done_without);
-    assert_true(n > 10);
 }
 
 static void test_every_allocation_between_files_and_results_may_fail(void **state)
