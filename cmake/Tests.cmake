@@ -448,7 +448,7 @@ set(costs
     cli.other_cli 12 cli.verbs 12 golden.lm_plans 12 api.fallback 11 api.kquants 11 api.options 11 cli.batch 11 cli.inputs 11 cli.kill 11
     cli.kinds 11 cli.many_inputs 11 unit.plan_joined 11 unit.plan_shared 11 unit.media_seek 18 api.strokes 18 cli.record 11
     api.timings 10 cli.resume_plain 25 unit.plan_network 16 emulated.program.Conroe 15 golden.shipped 14 cli.clock 12 api.music 12
-    api.prefixes 12 unit.out_hostile 11
+    api.prefixes 12 unit.out_hostile 11 golden.parakeet_nomem 30 golden.parakeet_forms 14
     serve.attacks 37 serve.fields 28 serve.realtime 25 serve.page 23 serve.process 14 serve.load 7 serve.load_waits 20
     serve.load_faults 25 serve.transcriptions 13 serve.stream 10 serve.systemd 8 serve.text 7 serve.listen 6 unit.serve_http_limits 9
     api.reenter 9 unit.fbank 9 unit.plan_limits 9 unit.plan_ring 9 unit.plan_stop 9 api.windows 9) # long with sanitizers only
