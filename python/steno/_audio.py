@@ -89,6 +89,11 @@ class Source:
     def at(self) -> Any:
         return ctypes.byref(self.struct)
 
+    def rewind(self) -> None:
+        """Go back to the first sample, for another reading."""
+        if REWIND(self.struct.rewind)(self.struct.user) < 0:
+            raise self.error(AudioError("the audio cannot go back to its start", "ESOURCE"))
+
     def error(self, otherwise: Error) -> Error:
         return otherwise
 

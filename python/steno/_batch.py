@@ -89,7 +89,7 @@ class Core:
         try:
             if status < 0:
                 raise failure_of(slot.handle, status, source)
-            result = finish(slot.handle, self.model, request, segments_of(slot.handle, request))
+            result = finish(slot.handle, self.model, request, segments_of(slot.handle, request), source, lambda: self.stopped)
         except Exception as e:
             result = failed(request.name, request.id, e)
         source.close()

@@ -9,9 +9,9 @@ import weakref
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Optional, Sequence, Union
 
 from . import _abi, _worker
-from ._audio import Audio, name_of, open_audio
+from ._audio import Audio, Source, name_of, open_audio
 from ._errors import ModelError, error_of
-from ._native import ON_TOKEN, Failure, bytes_of, lib, new, pointer, struct_type, text_of
+from ._native import ON_TOKEN, STOP, Failure, bytes_of, lib, new, pointer, struct_type, text_of
 from ._names import find_model
 from ._params import Params, served
 from ._run import Request, Run, Work, failure_of, segments_of
@@ -245,7 +245,8 @@ class Model:
 
     def _request(self, options: dict[str, Any], call: str = "transcribe", name: Any = None) -> Request:
         logprobs, formats = options.pop("logprobs", False), options.pop("formats", ())
-        punctuation, one_window = options.pop("punctuation", None), options.pop("_one_window", False)
+        punctuation, aligner = options.pop("punctuation", None), options.pop("aligner", None)
+        one_window = options.pop("_one_window", False)
         formats = (formats,) if isinstance(formats, str) else tuple(formats)
         logits_filter = options.pop("_logits_filter", None)
         self.info  # noqa: B018
@@ -259,8 +260,10 @@ class Model:
             params.struct.logits_filter = pointer(logits_filter)
         params.check(self._handle(), call.upper())
         lanes = max(1, params.struct.beam_size, params.struct.best_of)
-        words = call == "align" or bool(params.struct.word_timestamps)
-        return Request(params, lanes if self.supports("best_of") else 1, words, logprobs, formats, name, punctuation, one_window)
+        words = call == "align" or aligner is not None or bool(params.struct.word_timestamps)
+        if aligner is not None:
+            aligner._align_result(None, None, params)
+        return Request(params, lanes if self.supports("best_of") else 1, words, logprobs, formats, name, punctuation, aligner, one_window)
 
     def _search_defaults(self, options: dict[str, Any]) -> None:
         """Widths that were not given are those of the program: five beams at temperature 0, the best of five samples above it."""
@@ -278,8 +281,8 @@ class Model:
 
         Returns at once; nothing is decoded until the first segment is read. ``result()`` reads all of them. Options are the fields of
         steno_transcribe_params. ``logprobs=True`` adds the log-probability of each token, ``formats=("srt", ...)`` texts in formats of
-        the program, ``punctuation=MODEL`` marks by a punctuation model. ``channel`` selects a channel of a file. ``unclocked=True`` counts
-        time from the first sound, as other programs do.
+        the program, ``punctuation=MODEL`` marks by a punctuation model, ``aligner=MODEL`` word times by a forced aligner. Segments then come
+        at the end. ``channel`` selects a channel of a file. ``unclocked=True`` counts time from the first sound, as other programs do.
         """
         request = self._request(dict(options), name=name_of(audio))
         return Run(Work(self, request, lambda stop: open_audio(audio, unclocked, channel, stop)))
@@ -344,6 +347,16 @@ class Model:
         session = self._take()
         try:
             session.check(lib.steno_punctuate_result(session.handle, of, None))
+        finally:
+            self._give(session)
+
+    def _align_result(self, of: Any, source: Optional[Source], asked: Params, stop: Callable[[], bool] = lambda: False) -> None:
+        """Word times of the transcript of a session, whose source is at its beginning. None: only the options are checked."""
+        params, should_abort = Params("steno_transcribe_params", {}), STOP(lambda user: int(stop()))
+        params.struct.language, params.struct.should_abort = asked.struct.language, pointer(should_abort)
+        session = self._take()
+        try:
+            session.check(lib.steno_align_result(session.handle, of, source.at if source is not None else None, params.at))
         finally:
             self._give(session)
 

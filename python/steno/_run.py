@@ -27,7 +27,7 @@ class Request:
     """What a caller asked for: options of the library, and what the result has in addition to segments."""
 
     def __init__(self, params: Params, lanes: int, words: bool, logprobs: bool, formats: tuple[str, ...], name: Any,
-                 punctuation: Optional[Model], one_window: bool) -> None:
+                 punctuation: Optional[Model], aligner: Optional[Model], one_window: bool) -> None:
         self.params = params
         self.lanes = lanes
         self.logprobs = logprobs
@@ -35,9 +35,15 @@ class Request:
         self.name = name
         self.id: Any = name
         self.punctuation = punctuation
+        self.aligner = aligner
         self.one_window = one_window
         self.keep: Any = None # callbacks of a batch
         self.words = words
+
+    @property
+    def changes_segments(self) -> bool:
+        """Whether segments change after the transcription."""
+        return self.punctuation is not None or self.aligner is not None
 
 
 def words_of(session: Any, i: int, n: int) -> list[Word]:
@@ -95,10 +101,14 @@ def output_of(session: Any, model: Model, request: Request, form: str) -> str:
     return taken_text(out, n.value)
 
 
-def finish(session: Any, model: Model, request: Request, segments: list[Segment]) -> Result:
-    """The result of a session that has transcribed."""
+def finish(session: Any, model: Model, request: Request, segments: list[Segment], source: Source, stop: Callable[[], bool]) -> Result:
+    """The result of a session that has transcribed the source."""
+    if request.aligner is not None:
+        source.rewind()
+        request.aligner._align_result(session, source, request.params, stop)
     if request.punctuation is not None:
         request.punctuation._punctuate_result(session)
+    if request.changes_segments:
         segments = segments_of(session, request)
     language, probability = language_of(session, model)
     return Result(segments, text_of(lib.steno_text(session)), language, probability, lib.steno_duration_ms(session) / 1000,
@@ -189,7 +199,7 @@ class Work:
     def on_segment(self, user: Any, at: int) -> None:
         segment = segment_of(self.session.handle, struct_type("steno_segment").from_address(at), self.request)
         self.segments.append(segment)
-        if self.request.punctuation is None:
+        if not self.request.changes_segments:
             self.put(segment)
 
     def put(self, segment: Segment) -> None:
@@ -243,8 +253,8 @@ class Work:
         if rc < 0:
             raise failure_of(handle, rc, source)
         self.learn()
-        result = finish(handle, self.model, self.request, self.segments)
-        if self.request.punctuation is not None:
+        result = finish(handle, self.model, self.request, self.segments, source, lambda: self.canceled)
+        if self.request.changes_segments:
             for segment in result.segments:
                 self.put(segment)
         self.result = result

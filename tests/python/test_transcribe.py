@@ -40,6 +40,26 @@ class Transcribe(unittest.TestCase):
                              (e["avg_logprob"], e["no_speech_prob"], e["compression_ratio"], e["temperature"]))
         self.assertEqual(run.language, expected["language"])
 
+    def test_word_times_of_an_aligner_are_the_programs(self):
+        aligner = steno.Model(r.SOURCE + "/tests/data/qwen3_aligner")
+        expected = json.loads(r.steno("-m", r.MODEL, "--align-model", r.SOURCE + "/tests/data/qwen3_aligner", "-f", "json", r.DEMO))
+        with open(r.DEMO, "rb") as f:
+            data = f.read()
+            f.seek(0)
+            results = [self.model.transcribe(audio, aligner=aligner).result() for audio in (r.DEMO, f, io.BytesIO(data), data, r.floats())]
+        results += self.model.transcribe_many([r.DEMO, r.DEMO], aligner=aligner)
+        for result in results:
+            self.assertEqual([[(w.word, w.start, w.end) for w in s.words] for s in result.segments],
+                             [[(w["word"], w["start"], w["end"]) for w in s["words"]] for s in expected["segments"]])
+            self.assertEqual([(s.start, s.end) for s in result.segments], [(s["start"], s["end"]) for s in expected["segments"]])
+        self.assertTrue(expected["segments"][0]["words"])
+
+    def test_only_an_aligner_aligns(self):
+        with self.assertRaisesRegex(steno.Error, "does not align the words of transcripts"):
+            self.model.transcribe(r.DEMO, aligner=self.model)
+        with self.assertRaisesRegex(steno.Error, "nl"):
+            self.model.transcribe(r.DEMO, language="nl", aligner=steno.Model(r.SOURCE + "/tests/data/qwen3_aligner"))
+
     def test_every_form_of_audio_gives_the_same_segments(self):
         expected = list(self.model.transcribe(r.DEMO))
         with open(r.DEMO, "rb") as f:
