@@ -22,6 +22,8 @@ if [ -d "$F" ]; then
     ln -s "$F/fsmn-vad/pt" fsmn-vad
     cp "$F"/silero/*v6*.bin "$HOME/.cache/steno/ggml-silero-v6.2.0.bin"
 fi
+ln -s "$SRC/tests/data/qwen3_asr" qwen3-asr-0.6b
+ln -s "$SRC/tests/data/qwen3_aligner" qwen3-forced-aligner-0.6b
 [ ! -d "$L" ] || { ln -s "$L/qwen3/hf" qwen3-0.6b && ln -s "$L/bert/hf" bge-small; }
 export HF_HUB_OFFLINE=1
 "$STENO" install-dialects bin whisper whisper-cli >/dev/null 2>&1
