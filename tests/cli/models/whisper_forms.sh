@@ -153,7 +153,7 @@ err_has "q4_k_m is not a type of whisper.cpp's files; f32, f16, q8_0"
 expect 2 "a type that whisper.cpp does not read is refused" quantize "$MODEL" a.bin bf16
 err_has "bf16 is not a type of whisper.cpp's files"
 expect 2 "an unknown type is refused" quantize "$MODEL" a.bin q9
-err_has "for Whisper models also q6_k, q5_k, q4_k, q3_k and q2_k"
+err_has "for Whisper and Parakeet also q6_k, q5_k, q4_k, q3_k and q2_k"
 expect 2 "blocks are not rounded to others" quantize q8_0.bin a.bin q4_0
 err_has "is q8_0 already, and would be rounded again"
 expect 0 "--allow-requantize rounds blocks to others" quantize -q --allow-requantize q8_0.bin a.bin q4_0
