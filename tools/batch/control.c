@@ -73,7 +73,7 @@ static int read_item(struct batch_control *c, struct manifest_item *it, const ch
         if (c->reader.code != EXIT_OK) fail(c, c->reader.code);
         return 0;
     }
-    const int code = c->is_checked ? EXIT_OK : batch_files_plan(c->files, it, c->reader.lines.number);
+    const int code = c->is_checked || !c->files ? EXIT_OK : batch_files_plan(c->files, it, c->reader.lines.number);
     if (code == EXIT_OK) return 1;
     manifest_item_free(it);
     fail(c, code);

@@ -23,7 +23,7 @@ struct batch_control {
     int retries, retry_failed, ordered, quiet;
     int64_t max_failures; /* 0: no limit */
     int n_held;           /* with `ordered`: maximum number of results that wait */
-    struct batch_files *files; /* whose names are entered */
+    struct batch_files *files; /* whose names are entered; NULL: the inputs have none */
     struct transcript_source source; /* of results that are written here */
     struct batch_journal journal;
     struct batch_header header;
