@@ -72,7 +72,7 @@ static int refuse(const char *path, long long line, const char *why)
     return message_usage("line %lld of the manifest: its result would be %s, %s", line, path, why);
 }
 
-/* Enter the name of one result. n_before: flags of entries that the same input has made */
+/* Enter the name of one result. line: of the manifest */
 static int plan_one(struct batch_files *f, const char *input, int format, long long line)
 {
     size_t below;

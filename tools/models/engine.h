@@ -66,12 +66,12 @@ struct engine {
 #define ENGINE_DEMO_ROW(T) \
     { .name = "demo", .kind = ARG_FLAG, .at = offsetof(T, engine.demo), .help = "use the small built-in model (spoken digits only)" }
 
-/* The group "Model" of verbs that transcribe. */
 /* Audio language models. */
 #define ENGINE_CTX_ROW(T) \
     { .name = "ctx-size", .kind = ARG_INT, .at = offsetof(T, engine.ctx_size), .value = "N", .dflt = ARG_OF_PARAM, \
       .help = "context of an audio language model, clip and text together; Qwen3-ASR: a larger one has longer clips, up to 20 minutes" }
 
+/* The group "Model" of verbs that transcribe. */
 #define ENGINE_RECOGNISER_ROWS(T) \
     ENGINE_MODEL_ROW(T), ENGINE_VOCAB_ROW(T), ENGINE_LLM_ROW(T), ENGINE_DRAFT_ROW(T), ENGINE_HEADS_ROW(T), ENGINE_CMVN_ROW(T), \
         ENGINE_GELU_ROW(T), ENGINE_DEMO_ROW(T)
