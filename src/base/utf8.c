@@ -1,5 +1,6 @@
 /* steno: UTF-8. SPDX-License-Identifier: MIT */
 #include "base/utf8.h"
+#include <string.h>
 
 /* Examine the character that begins at s[0], n > 0. *need: the length that its first byte announces, 0 for a byte that begins no character.
  * *cp: its code point, as far as the bytes are present. @return the number of present bytes that fit a well-formed character; equal to
@@ -101,4 +102,23 @@ void text_strip(const char **text, size_t *n)
     }
     *text += from;
     *n = len - from;
+}
+
+int text_next_line(const char **at, const char *end, const char **line, size_t *n)
+{
+    while (*at < end) {
+        const char *stop = memchr(*at, '\n', (size_t)(end - *at));
+        *line = *at;
+        *n = (size_t)((stop ? stop : end) - *at);
+        *at += *n + (stop != NULL);
+        text_strip(line, n);
+        if (*n) return 1;
+    }
+    return 0;
+}
+
+int text_ends(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
 }

@@ -50,4 +50,7 @@ size_t utf8_complete(const uint8_t *s, size_t n);
 void utf8_append(struct buf *out, const uint8_t *s, size_t n);
 /* Narrow text[n] to the result of Python's str.strip(); text is UTF-8. */
 void text_strip(const char **text, size_t *n);
+/* The next line of [*at, end) that is not blank, without white space around it; *at: the place behind it. @return 0: there is none */
+int text_next_line(const char **at, const char *end, const char **line, size_t *n);
+int text_ends(const char *text, const char *end); /* 1: the last characters of text are `end` */
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/utf8.h"
 #include "convert/imatrix.h"
 #include "convert/type_mix.h"
 #include "load/gguf.h"
@@ -32,12 +33,6 @@ struct list {
 
 /* ---- selection ------------------------------------------------------------------------------------------------------------------- */
 
-static int ends(const char *name, const char *end)
-{
-    const size_t n = strlen(name), m = strlen(end);
-    return n >= m && !strcmp(name + n - m, end);
-}
-
 static int add(struct list *l, const struct tensor *t, const char *name)
 {
     int layer;
@@ -49,7 +44,7 @@ static int add(struct list *l, const struct tensor *t, const char *name)
     memcpy(it->dim, t->dim, sizeof it->dim);
     if (l->f->extents) it->n_dims = l->f->extents(name, it->dim, it->n_dims);
     if (l->f->turn && (strstr(name, ".attn_q.") || strstr(name, ".attn_k."))) it->change.turn = l->f->turn;
-    if (l->f->norms_less_one && ends(name, "norm.weight")) it->change.add = 1;
+    if (l->f->norms_less_one && text_ends(name, "norm.weight")) it->change.add = 1;
     return STENO_OK;
 }
 

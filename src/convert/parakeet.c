@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "base/utf8.h"
 #include "audio/mel.h"
 
 /* ---- pieces ------------------------------------------------------------------------------------------------------------------------ */
@@ -56,12 +57,6 @@ int parakeet_model_read(struct parakeet_model *m, enum parakeet_head head, int i
 
 /* ---- tensors ----------------------------------------------------------------------------------------------------------------------- */
 
-static int ends(const char *name, const char *end)
-{
-    const size_t n = strlen(name), m = strlen(end);
-    return n >= m && !strcmp(name + n - m, end);
-}
-
 static int has_any(const char *name, const char *const *list)
 {
     for (; *list; list++)
@@ -80,13 +75,13 @@ enum parakeet_part parakeet_part_of(const char *name)
 
 int parakeet_is_written(const char *name)
 {
-    return !ends(name, ".num_batches_tracked") && strcmp(name, "encoder.pos_enc.pe") != 0 && strncmp(name, "preprocessor.", 13) != 0;
+    return !text_ends(name, ".num_batches_tracked") && strcmp(name, "encoder.pos_enc.pe") != 0 && strncmp(name, "preprocessor.", 13) != 0;
 }
 
 int parakeet_extents(const char *name, uint64_t dim[4], int n_dims)
 {
     const uint64_t rows = dim[0], k = dim[1] * dim[2] * dim[3];
-    const int is_head = ends(name, "decoder_layers.0.weight"), is_depthwise = ends(name, ".depthwise_conv.weight");
+    const int is_head = text_ends(name, "decoder_layers.0.weight"), is_depthwise = text_ends(name, ".depthwise_conv.weight");
     if (is_head || is_depthwise || strstr(name, ".pointwise_conv")) {
         memcpy(dim, (const uint64_t[4]){ rows, is_depthwise ? 1 : k, is_depthwise ? k : 1, 1 }, 4 * sizeof *dim);
         n_dims = is_head || is_depthwise ? 3 : 2;

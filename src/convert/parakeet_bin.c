@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "convert/families.h"
+#include "base/utf8.h"
 #include "convert/parakeet.h"
 #include "load/ggml.h"
 
@@ -150,22 +151,16 @@ static int write_head(struct bin_file *f)
 
 /* ---- tensors ----------------------------------------------------------------------------------------------------------------------- */
 
-static int ends(const char *name, const char *end)
-{
-    const size_t n = strlen(name), m = strlen(end);
-    return n >= m && !strcmp(name + n - m, end);
-}
-
 /* Extents of the form: a bias of the stem has four dimensions, a filter of layers two. */
 static int extents_of(const char *name, uint64_t dim[4], int n_dims)
 {
     n_dims = parakeet_extents(name, dim, n_dims);
-    if (ends(name, ".depthwise_conv.weight")) {
+    if (text_ends(name, ".depthwise_conv.weight")) {
         dim[1] = dim[2];
         dim[2] = 1;
         return 2;
     }
-    if (strncmp(name, "encoder.pre_encode.conv.", 24) != 0 || !ends(name, ".bias")) return n_dims;
+    if (strncmp(name, "encoder.pre_encode.conv.", 24) != 0 || !text_ends(name, ".bias")) return n_dims;
     memcpy(dim, (const uint64_t[4]){ 1, dim[0], 1, 1 }, 4 * sizeof *dim);
     return 4;
 }
@@ -195,7 +190,7 @@ static int write_tensor(struct bin_file *f, const struct tensor *t)
     int rc = bytes_report_tensor(&f->b, &note);
     if (!rc) rc = ggml_write_record(&f->b, t->name, type, dim, n_dims);
     if (!rc) rc = bytes_write_tensor(&f->b, t, &change);
-    return !rc && ends(t->name, ".running_var") ? write_batches(f, t->name) : rc;
+    return !rc && text_ends(t->name, ".running_var") ? write_batches(f, t->name) : rc;
 }
 
 /* Both biases of a layer in one. */

@@ -2,6 +2,7 @@
 #include "convert/type_mix.h"
 
 #include <string.h>
+#include "base/utf8.h"
 
 static const struct type_mix mixes[] = {
     { "f32", 0, DT_F32, 1, 1, 0 }, { "f16", 1, DT_F16, 1, 1, 0 }, { "bf16", 32, DT_BF16, 1, 0, 0 }, { "q8_0", 7, DT_Q8_0, 1, 1, 0 },
@@ -44,15 +45,9 @@ const struct type_mix *type_mix_find(const char *name)
     return NULL;
 }
 
-static int ends(const char *name, const char *end)
-{
-    const size_t n = strlen(name), m = strlen(end);
-    return n >= m && !strcmp(name + n - m, end);
-}
-
 int mix_may_round(const struct mix_tensor *t)
 {
-    return t->rows > 1 && ends(t->name, "weight") && !strstr(t->name, "_norm.weight") && strcmp(t->name, "position_embd.weight") != 0 &&
+    return t->rows > 1 && text_ends(t->name, "weight") && !strstr(t->name, "_norm.weight") && strcmp(t->name, "position_embd.weight") != 0 &&
            strcmp(t->name, "token_types.weight") != 0;
 }
 

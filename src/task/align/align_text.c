@@ -21,8 +21,6 @@ void known_text_free(struct known_text *t)
 static int line_add(struct known_text *t, const steno_model *m, const char *line, size_t n, int spaces, steno_error *e)
 {
     struct buf spaced = { 0 };
-    text_strip(&line, &n);
-    if (!n) return STENO_OK;
     if (spaces) buf_str(&spaced, " ");
     buf_add(&spaced, line, n);
     const int rc = spaced.err ? err_nomem(e, n, "the text") : bpe_encode(m->bpe, spaced.p, spaced.len, &t->ids, e);
@@ -34,14 +32,10 @@ static int line_add(struct known_text *t, const steno_model *m, const char *line
 
 static int lines_add(struct known_text *t, const steno_model *m, const struct buf *text, int spaces, steno_error *e)
 {
-    const char *at = text->p, *end = text->p + text->len;
+    const char *at = text->p, *end = text->p + text->len, *line;
+    size_t n;
     int rc = STENO_OK;
-    while (at < end && !rc) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
-        if (!stop) stop = end;
-        rc = line_add(t, m, at, (size_t)(stop - at), spaces, e);
-        at = stop + 1;
-    }
+    while (!rc && text_next_line(&at, end, &line, &n)) rc = line_add(t, m, line, n, spaces, e);
     return rc;
 }
 

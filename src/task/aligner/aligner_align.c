@@ -63,34 +63,19 @@ static void put_words(struct aligner_session *a, const char *text, const struct 
 
 /* ---- a known text */
 
-struct text_line { const char *s; size_t n, mark; };
-
-/* The next line that is not blank. *at: where to search, then the place behind it. */
-static int next_line(const struct buf *text, size_t *at, struct text_line *l)
-{
-    while (*at < text->len) {
-        const char *s = text->p + *at, *stop = memchr(s, '\n', text->len - *at);
-        l->s = s;
-        l->n = stop ? (size_t)(stop - s) : text->len - *at;
-        *at += l->n + (stop != NULL);
-        text_strip(&l->s, &l->n);
-        if (l->n) return 1;
-    }
-    return 0;
-}
-
 /* Puts the words of all lines into the prompt. */
 static int take_text(steno_session *s, const char *text)
 {
     struct aligner_session *a = aligner_of(s);
-    struct text_line l;
-    size_t at = 0;
+    const char *line;
+    size_t n;
     int rc = STENO_OK;
     buf_clear(&a->text);
     utf8_append(&a->text, (const uint8_t *)text, strlen(text));
     aligner_text_begin(a);
-    while (!rc && !a->text.err && next_line(&a->text, &at, &l)) {
-        rc = spoken_words_find(&a->words, l.s, l.n);
+    const char *at = a->text.p ? a->text.p : "", *end = at + a->text.len;
+    while (!rc && !a->text.err && text_next_line(&at, end, &line, &n)) {
+        rc = spoken_words_find(&a->words, line, n);
         if (!rc) rc = aligner_text_add(s);
     }
     if (rc == STENO_ENOMEM || a->text.err) return err_nomem(&s->error, strlen(text), "the text");
@@ -118,18 +103,18 @@ static int put_lines(steno_session *s, const steno_transcribe_params *p, int64_t
     struct aligner_session *a = aligner_of(s);
     struct result *r = &s->result;
     struct place to = { .at = (double)p->offset_ms / 1000, .text = &r->text, .words = &r->words };
-    struct text_line l;
-    size_t at = 0;
+    const char *at = a->text.p ? a->text.p : "", *end = at + a->text.len, *line;
+    size_t n_line;
     to.end = to.at + (double)n / FBANK_RATE;
-    while (next_line(&a->text, &at, &l)) {
+    while (text_next_line(&at, end, &line, &n_line)) {
         struct segment g = { .t0_ms = -1, .t1_ms = -1, .start = NAN, .end = NAN, .text = r->text.len };
-        if (spoken_words_find(&a->words, l.s, l.n)) break;
-        buf_add(&r->text, l.s, l.n);
+        if (spoken_words_find(&a->words, line, n_line)) break;
+        buf_add(&r->text, line, n_line);
         buf_add(&r->text, "", 1);
-        put_words(a, l.s, &to, &g);
+        put_words(a, line, &to, &g);
         to.mark += 2 * spoken_words_count(&a->words);
         if (r->whole.len) buf_str(&r->whole, "\n");
-        buf_add(&r->whole, l.s, l.n);
+        buf_add(&r->whole, line, n_line);
         if (!result_status(r)) buf_add(&r->segments, &g, sizeof g); /* added last, so that readers only see complete segments */
         if (!result_status(r)) result_report(r, p->on_segment, p->user);
     }
