@@ -68,9 +68,10 @@ static int describe_part(steno_model *m, const struct qwen3_asr_shape *s, const 
     if (!own) return err_nomem(e, sizeof *own, "a model");
     *own = (struct aligner_model){ s->classes, s->class_ms, -1, -1, -1, language_at, N_KNOWN };
     if (!m->lm.tokenizer) return STENO_OK;
-    own->begin = qwen3_asr_id_of(m, "<|audio_start|>");
-    own->end = qwen3_asr_id_of(m, "<|audio_end|>");
-    own->mark = qwen3_asr_id_of(m, mark);
+    int rc = qwen3_asr_find_id(&own->begin, m, "<|audio_start|>", e);
+    if (!rc) rc = qwen3_asr_find_id(&own->end, m, "<|audio_end|>", e);
+    if (!rc) rc = qwen3_asr_find_id(&own->mark, m, mark, e);
+    if (rc) return rc;
     if (own->mark < 0) return err_set(e, STENO_EFORMAT, "%s: its tokenizer has no token %s", name, mark);
     if (own->mark != s->mark_token)
         return err_set(e, STENO_EFORMAT, "%s: timestamp_token_id is %d, but %s is token %d", name, (int)s->mark_token, mark,

@@ -23,8 +23,8 @@ int qwen3_asr_respell(struct weights *w, steno_error *e);
 /* The networks of both: s has all sizes, and names have been respelled. */
 int qwen3_asr_describe(steno_model *m, const struct qwen3_asr_shape *s, struct weights *w, steno_error *e);
 int qwen3_asr_is_aligner(const struct weights *w);
-/* The id of a text that is one token; -1: it is not. */
-int32_t qwen3_asr_id_of(const steno_model *m, const char *text);
+/* The id of a text that is one token; *id -1: it is not. */
+int qwen3_asr_find_id(int32_t *id, const steno_model *m, const char *text, steno_error *e);
 /* STENO_EFORMAT: the tokenizer lacks a token of the prompt, or has another id for it than the settings. */
 int qwen3_asr_check_tokens(const steno_model *m, const struct qwen3_asr_shape *s, const char *name, steno_error *e);
 

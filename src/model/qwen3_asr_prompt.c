@@ -9,8 +9,7 @@
 
 static const char audio_start[] = "<|audio_start|>", audio_end[] = "<|audio_end|>", audio_pad[] = "<|audio_pad|>", tag[] = "<asr_text>";
 
-/* The id of a text that is one token; *id -1: it is not. */
-static int find_id(int32_t *id, const steno_model *m, const char *text, steno_error *e)
+int qwen3_asr_find_id(int32_t *id, const steno_model *m, const char *text, steno_error *e)
 {
     struct buf ids = { 0 };
     const int rc = tokenizer_encode(m->lm.tokenizer, text, strlen(text), TOKENIZE_SPECIAL, &ids, e);
@@ -20,20 +19,13 @@ static int find_id(int32_t *id, const steno_model *m, const char *text, steno_er
     return rc;
 }
 
-int32_t qwen3_asr_id_of(const steno_model *m, const char *text)
-{
-    int32_t id;
-    find_id(&id, m, text, NULL);
-    return id;
-}
-
 int qwen3_asr_check_tokens(const steno_model *m, const struct qwen3_asr_shape *s, const char *name, steno_error *e)
 {
     static const char *const of_asr[] = { "<|im_start|>", "<|im_end|>", tag, audio_start, audio_end, audio_pad, NULL };
     const char *const *token = s->classes ? of_asr + 3 : of_asr; /* the aligner's prompt has no template */
     int32_t id = -1;
     for (size_t i = 0; token[i] && m->lm.tokenizer; i++) {
-        const int rc = find_id(&id, m, token[i], e);
+        const int rc = qwen3_asr_find_id(&id, m, token[i], e);
         if (rc) return rc;
         if (id < 0) return err_set(e, STENO_EFORMAT, "%s: its tokenizer has no token %s", name, token[i]);
     }
