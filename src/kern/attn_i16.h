@@ -122,20 +122,25 @@ static void pack_values_i16(void *panel, const float *x, size_t ld, size_t n, si
     pack_i16_panel(panel, x, ld, n, n_d, RUN_GROUP, RUN_SUM);
 }
 
+/* VF_N rows from d on of the transposed x[n, d_head] - less[d_head]: to[VF_N, PANEL]. n: at most PANEL */
+INLINE void turn_keys(float *to, const float *x, size_t ld, size_t n, size_t d_head, const float *less, size_t d)
+{
+    const vf off = load_some(less + d, d_head - d);
+    for (size_t i = 0; i < PANEL; i += VF_N) {
+        vf v[VF_N];
+        UNROLL
+        for (size_t j = 0; j < VF_N; j++) v[j] = i + j < n ? vf_sub(load_some(x + (i + j) * ld + d, d_head - d), off) : vf_zero();
+        vf_transpose(v);
+        UNROLL
+        for (size_t j = 0; j < VF_N; j++) vf_store(to + j * PANEL + i, v[j]);
+    }
+}
+
 /* Pack a panel of keys; d and keys are transposed first. */
 static void pack_keys_i16(void *panel, const float *x, size_t ld, size_t n, size_t d_head, const float *less)
 {
     _Alignas(64) float turned[I16_GROUP + VF_N][PANEL];
-    for (size_t d = 0; d < d_head; d += VF_N)
-        for (size_t i = 0; i < PANEL; i += VF_N) {
-            vf v[VF_N];
-            const vf off = load_some(less + d, d_head - d);
-            UNROLL
-            for (size_t j = 0; j < VF_N; j++) v[j] = i + j < n ? vf_sub(load_some(x + (i + j) * ld + d, d_head - d), off) : vf_zero();
-            vf_transpose(v);
-            UNROLL
-            for (size_t j = 0; j < VF_N; j++) vf_store(turned[d + j] + i, v[j]);
-        }
+    for (size_t d = 0; d < d_head; d += VF_N) turn_keys(turned[d], x, ld, n, d_head, less, d);
     pack_i16_panel(panel, turned[0], PANEL, d_head, PANEL, I16_GROUP, I16_SUM);
 }
 

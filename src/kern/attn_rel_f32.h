@@ -55,18 +55,12 @@ static void attn_rel_f32(const struct attn_rel_run *a, void *scratch) { attn_rel
 /* Pack a panel of keys; d and keys are transposed. */
 static void pack_keys_f32(void *panel, const float *x, size_t ld, size_t n, size_t d_head, const float *less)
 {
-    float *to = panel;
-    for (size_t d = 0; d < d_head; d += VF_N)
-        for (size_t i = 0; i < PANEL; i += VF_N) {
-            vf v[VF_N];
-            const vf off = load_some(less + d, d_head - d);
-            UNROLL
-            for (size_t j = 0; j < VF_N; j++) v[j] = i + j < n ? vf_sub(load_some(x + (i + j) * ld + d, d_head - d), off) : vf_zero();
-            vf_transpose(v);
-            UNROLL
-            for (size_t j = 0; j < VF_N; j++)
-                if (d + j < d_head) vf_store(to + (d + j) * PANEL + i, v[j]);
-        }
+    float *to = panel, rest[VF_N * PANEL];
+    const size_t whole = d_head / VF_N * VF_N;
+    for (size_t d = 0; d < whole; d += VF_N) turn_keys(to + d * PANEL, x, ld, n, d_head, less, d);
+    if (whole == d_head) return;
+    turn_keys(rest, x, ld, n, d_head, less, whole);
+    memcpy(to + whole * PANEL, rest, (d_head - whole) * PANEL * sizeof *rest);
 }
 
 static void pack_values_f32(void *panel, const float *x, size_t ld, size_t n, size_t n_d)
