@@ -353,18 +353,10 @@ const float *bind_deviations(struct build *b, enum linear_role role, const char 
 {
     char weight[NAME_MAX_LEN];
     snprintf(weight, sizeof weight, "%s.weight", name);
-    if (b->status) return NULL;
+    if (!precision_is_estimated(b, role)) return NULL;
     const struct bind *m = bind_at(b, matrix);
     const struct tensor *t = bind_tensor(b, weight, m->n, m->k, 0);
-    return t ? precision_of_outputs(b, role, t, m->n, m->k, bind_at(b, norm), m->bias) : NULL;
-}
-
-const float *bind_deviations_of_norm(struct build *b, enum linear_role role, const char *name, uint64_t n)
-{
-    char weight[NAME_MAX_LEN], bias[NAME_MAX_LEN];
-    snprintf(weight, sizeof weight, "%s.weight", name);
-    snprintf(bias, sizeof bias, "%s.bias", name);
-    return precision_of_norm(b, role, bind_vector(b, weight, n), bind_vector(b, bias, n), n);
+    return t ? precision_of_outputs(b, t, m->n, m->k, bind_at(b, norm), m->bias) : NULL;
 }
 
 enum kv_type linear_kv_type(const struct build *b, const struct linear_binds *l)

@@ -24,6 +24,13 @@ static const float *norm_part(struct build *b, const char *norm, const char *par
     return read_scratch(b, bind_tensor(b, name, n, 0, 0), (size_t)n);
 }
 
+const float *bind_deviations_of_norm(struct build *b, enum linear_role role, const char *name, uint64_t n)
+{
+    if (!precision_is_estimated(b, role)) return NULL;
+    const float *weight = norm_part(b, name, "weight", n), *bias = norm_part(b, name, "bias", n);
+    return precision_of_norm(b, weight, bias, n);
+}
+
 /* Normalisation as y = gain x + shift. */
 struct affine { const float *weight, *bias, *mean, *variance; float eps; };
 

@@ -33,28 +33,43 @@ static double const i8_scores = 2;   /* limit for int8: weights are then off by 
 static double const i8_attn = 1;     /* limit for attention in int8, which rounds queries, keys and weights once more */
 static double const i16_scores = 16; /* limit for int16, whose steps are a fifth of bf16's if there are no outliers */
 
+/* Rows of a matrix as numbers. */
+struct row_reader { const struct tensor *t; size_t k; void *stored; float *x; };
+
+static struct row_reader rows_begin(struct build *b, const struct tensor *t, uint64_t k)
+{
+    struct row_reader r = { .t = t, .k = (size_t)k };
+    const size_t sz = dtype_row_sz(t->type, r.k);
+    r.stored = arena_alloc(&b->scratch_arena, sz);
+    r.x = arena_array(&b->scratch_arena, r.k, sizeof *r.x);
+    if (!b->status && (!r.stored || !r.x)) b->status = err_nomem(b->e, sz, "a row of weights");
+    return r;
+}
+
+/* @return 1, or 0: the builder has failed */
+static int row_read(struct build *b, const struct row_reader *r, uint64_t row)
+{
+    if (!b->status) b->status = tensor_read_rows(r->t, row, 1, r->stored, b->e);
+    if (!b->status) dtype_widen_row(r->x, r->t->type, r->stored, r->k);
+    return !b->status;
+}
+
 /* Means over sampled outputs: of the sum of squares of norm weight times weight, and of the weights alone. */
 struct energy { double out, plain; };
 
-static int energy_of(struct energy *y, struct build *b, const struct tensor *t, const float *norm, uint64_t n, uint64_t k)
+static struct energy energy_of(struct build *b, const struct tensor *t, const float *norm, uint64_t n, uint64_t k)
 {
-    const size_t sz = dtype_row_sz(t->type, (size_t)k);
-    void *stored = arena_alloc(&b->scratch_arena, sz);
-    float *row = arena_array(&b->scratch_arena, (size_t)k, sizeof *row);
+    const struct row_reader row = rows_begin(b, t, k);
     const uint64_t rows = n < SAMPLE ? n : SAMPLE;
-    *y = (struct energy){ 0 };
-    if (!stored || !row) return err_nomem(b->e, sz, "a row of weights");
-    for (uint64_t r = 0; r < rows; r++) {
-        const int rc = tensor_read_rows(t, r * n / rows, 1, stored, b->e);
-        if (rc) return rc;
-        dtype_widen_row(row, t->type, stored, (size_t)k);
+    struct energy y = { 0 };
+    for (uint64_t r = 0; r < rows && row_read(b, &row, r * n / rows); r++) {
         for (uint64_t i = 0; i < k; i++) {
-            const double w = (double)row[i] * (double)row[i], g = (double)norm[i];
-            y->out += w * g * g / (double)rows;
-            y->plain += w / (double)rows;
+            const double w = (double)row.x[i] * (double)row.x[i], g = (double)norm[i];
+            y.out += w * g * g / (double)rows;
+            y.plain += w / (double)rows;
         }
     }
-    return STENO_OK;
+    return y;
 }
 
 static double max_of(const float *x, uint64_t n)
@@ -78,7 +93,7 @@ static int has_outliers(const struct energy *y, const float *norm, uint64_t k, e
     return error * y->plain > max * max * y->out;
 }
 
-static int uses_integers(const struct build *b, enum linear_role role)
+int precision_is_estimated(const struct build *b, enum linear_role role)
 {
     const enum packed_type t = b->p.precision.by_role[role];
     return t && t != PK_BF16_PAIR && !b->p.store->dry && !b->status;
@@ -96,31 +111,25 @@ static float with_mean(double variance, double mean)
     return (float)sqrt(variance + (mean > 0 ? mean * mean : 0));
 }
 
-const float *precision_of_norm(struct build *b, enum linear_role role, const float *weight, const float *bias, uint64_t n)
+const float *precision_of_norm(struct build *b, const float *weight, const float *bias, uint64_t n)
 {
-    float *y = uses_integers(b, role) && weight && bias ? deviations_take(b, n) : NULL;
+    float *y = weight && bias ? deviations_take(b, n) : NULL;
     for (uint64_t i = 0; y && i < n; i++) y[i] = with_mean((double)weight[i] * (double)weight[i], (double)bias[i]);
     return y;
 }
 
-const float *precision_of_outputs(struct build *b, enum linear_role role, const struct tensor *t, uint64_t n, uint64_t k,
-                                  const struct bind *norm, const float *bias)
+const float *precision_of_outputs(struct build *b, const struct tensor *t, uint64_t n, uint64_t k, const struct bind *norm,
+                                  const float *bias)
 {
-    if (!uses_integers(b, role)) return NULL;
-    const size_t sz = dtype_row_sz(t->type, (size_t)k);
-    void *stored = arena_alloc(&b->scratch_arena, sz);
-    float *y = deviations_take(b, n), *row = arena_array(&b->scratch_arena, (size_t)k, sizeof *row);
-    if (!b->status && (!stored || !row)) b->status = err_nomem(b->e, sz, "a row of weights");
+    const struct row_reader row = rows_begin(b, t, k);
+    float *y = deviations_take(b, n);
     const uint64_t step = k > COLUMNS ? k / COLUMNS : 1;
-    for (uint64_t r = 0; r < n && !b->status; r++) {
+    for (uint64_t r = 0; r < n && row_read(b, &row, r); r++) {
         double variance = 0, mean = 0;
-        b->status = tensor_read_rows(t, r, 1, stored, b->e);
-        if (b->status) break;
-        dtype_widen_row(row, t->type, stored, (size_t)k);
         for (uint64_t i = r % step; i < k; i += step) {
-            const double w = (double)row[i] * (double)norm->norm_weight[i];
+            const double w = (double)row.x[i] * (double)norm->norm_weight[i];
             variance += w * w;
-            mean += norm->bias ? (double)row[i] * (double)norm->bias[i] : 0;
+            mean += norm->bias ? (double)row.x[i] * (double)norm->bias[i] : 0;
         }
         y[r] = with_mean(variance * (double)step, mean * (double)step + (bias ? (double)bias[r] : 0));
     }
@@ -132,11 +141,9 @@ struct linear_input precision_input(struct build *b, enum linear_role role, cons
 {
     const struct precision *p = &b->p.precision;
     const int asked = p->by_role[LINEAR_QKV] || p->int8_attn || p->int16_attn;
-    struct energy q = { 0 }, key;
     if (b->status || role != LINEAR_QKV || !norm || !asked || b->p.store->dry) return (struct linear_input){ norm, 0 };
-    b->status = energy_of(&q, b, m->tensor[0], norm, m->n[0], m->k);
-    key = q;
-    if (m->n_parts > 1 && !b->status) b->status = energy_of(&key, b, m->tensor[1], norm, m->n[1], m->k);
+    const struct energy q = energy_of(b, m->tensor[0], norm, m->n[0], m->k);
+    const struct energy key = m->n_parts > 1 ? energy_of(b, m->tensor[1], norm, m->n[1], m->k) : q;
     return (struct linear_input){ norm, q.out * key.out };
 }
 
@@ -171,11 +178,10 @@ enum packed_type precision_of(struct build *b, enum linear_role role, const stru
     const struct precision *p = &b->p.precision;
     const enum packed_type lowest = p->by_role[role];
     enum packed_type t = lowest == PK_Q8_QUAD || lowest == PK_Q8_QUAD_A8 ? by_blocks(lowest, m->tensor[at]) : lowest;
-    struct energy y;
     if (role == LINEAR_QKV && t == PK_I8_QUAD && !p->int8_scores) t = next_higher(p, lowest, t);
     if (matrices_columns(m) > LOWP_K_MAX) return 0; /* sums of such rows would not fit their integers */
     if (!t || !in->norm || b->p.store->dry) return t;
-    b->status = energy_of(&y, b, m->tensor[at], in->norm, m->n[at], m->k);
+    const struct energy y = energy_of(b, m->tensor[at], in->norm, m->n[at], m->k);
     while (!b->status && t && !tolerates(t, &y, in->score, in->norm, m->k)) t = next_higher(p, lowest, t);
     return t;
 }

@@ -47,12 +47,14 @@ struct linear_input precision_input(struct build *b, enum linear_role role, cons
  * need it; 0: as stored. */
 enum packed_type precision_of(struct build *b, enum linear_role role, const struct matrices *m, int at, const struct linear_input *in);
 
+/* Are inputs of matrices of this role, which no norm computes, to be estimated? 0: they use no integers, or the store is dry. */
+int precision_is_estimated(const struct build *b, enum linear_role role);
 /* Estimates of the standard deviations of what matrix t [n, k] computes after a norm, with positive means, as an activation passes
- * them; [n], until build_end. bias: [n] or NULL. NULL: `role`, that of the next matrix, uses no integers, or the store is dry. */
-const float *precision_of_outputs(struct build *b, enum linear_role role, const struct tensor *t, uint64_t n, uint64_t k,
-                                  const struct bind *norm, const float *bias);
+ * them; [n], until build_end. bias: [n] or NULL. NULL: the builder has failed */
+const float *precision_of_outputs(struct build *b, const struct tensor *t, uint64_t n, uint64_t k, const struct bind *norm,
+                                  const float *bias);
 /* The same of a norm's outputs. */
-const float *precision_of_norm(struct build *b, enum linear_role role, const float *weight, const float *bias, uint64_t n);
+const float *precision_of_norm(struct build *b, const float *weight, const float *bias, uint64_t n);
 
 /* The packed type for values that are stored after queries and keys in one matrix m, when queries and keys become qkv. Returns qkv for the
  * same type. */
