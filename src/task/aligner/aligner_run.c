@@ -35,22 +35,17 @@ int aligner_text_add(steno_session *s)
 static int encode(steno_session *s, const float *pcm, int64_t n, uint32_t rows)
 {
     struct steno_batch *b = s->batch;
-    struct clip_batch *c = clip_batch_of(b);
     const struct plan *p = clip_encoder_of(b);
     const size_t d = p->slot[p->output].width;
     size_t ld;
     fbank_stream_fill(&aligner_of(s)->stream, exec_input(b->exec, p), p->slot[p->input].ld, pcm, n);
-    c->n = c->n_sequences = 1;
-    c->window[0] = (struct clip_window){ .s = s, .rows = sequence_next(NULL, rows, 0) };
-    c->sequence[0] = c->window[0].rows;
-    b->run.n_rows = 0;
-    b->run.lane[0].argmax_mask = NULL;
-    for (uint32_t i = 0; i < rows; i++) run_add(&b->run, 0, (int32_t)i, 0, 0);
+    clips_begin(b);
+    clip_add(b, s, rows);
     run_prepare(&b->run);
     int rc = clip_run_phase(b, PHASE_ENCODE, s);
     if (!rc) rc = clip_run_phase(b, PHASE_ADAPT, s);
     const float *x = rc ? NULL : exec_output(b->exec, p, p->output, 0, rows, &ld);
-    c->n = c->n_sequences = 0;
+    clips_begin(b);
     for (uint32_t i = 0; x && i < rows; i++) memcpy(aligner_batch_of(b)->rows + i * d, x + i * ld, d * sizeof *x);
     s->timings.n_windows++;
     return rc ? rc : x ? STENO_OK : STENO_ENOMEM;

@@ -84,6 +84,30 @@ int clip_run_head(struct steno_batch *b, uint32_t from, uint32_t to, const struc
     return rc;
 }
 
+/* ---- clips outside of the queue ------------------------------------------------------------------------------------------------ */
+
+void clips_begin(struct steno_batch *b)
+{
+    struct clip_batch *c = clip_batch_of(b);
+    c->n = c->n_sequences = c->blocks = 0;
+    b->run.n_rows = 0;
+}
+
+struct sequence clip_add(struct steno_batch *b, steno_session *s, uint32_t rows)
+{
+    struct clip_batch *c = clip_batch_of(b);
+    const uint16_t lane = (uint16_t)c->n;
+    struct sequence at = sequence_next(c->n ? &c->sequence[c->n - 1] : NULL, rows, lane);
+    at.block = (uint16_t)c->blocks;
+    c->window[c->n] = (struct clip_window){ .s = s, .rows = at };
+    c->sequence[c->n] = at;
+    c->blocks += clip_blocks(s->model, rows);
+    c->n_sequences = ++c->n;
+    b->run.lane[lane].argmax_mask = NULL;
+    for (uint32_t i = 0; i < rows; i++) run_add(&b->run, 0, (int32_t)i, lane, 0);
+    return at;
+}
+
 /* ---- benchmarks --------------------------------------------------------------------------------------------------------------- */
 
 /* Adds n samples as the next clip of a run. *fits 0: there is no room for it */
@@ -97,7 +121,6 @@ static int clip_read(steno_session *s, int64_t n, int *fits)
     const uint32_t before = clips_of(s)->decoder->shares ? 0 : p->max_rows - (uint32_t)s->model->segment_ctx;
     const uint32_t most = c->n ? clip_room(b, s) : p->max_rows;
     const size_t ld = p->slot[p->input].ld;
-    const uint16_t lane = (uint16_t)c->n;
     const steno_source src = saw_source(&n);
     int has;
     fbank_stream_begin(r, &src, 0, 0);
@@ -106,26 +129,17 @@ static int clip_read(steno_session *s, int64_t n, int *fits)
     *fits = rows <= most;
     if (rc || rows <= before || (!c->n && !*fits)) return rc ? rc : err_set(&s->error, STENO_EARG, "audio of this length has no rows");
     if (!*fits) return STENO_OK;
-    const struct sequence at = sequence_next(c->n ? &c->sequence[c->n - 1] : NULL, rows, lane);
-    float *x = exec_input(b->exec, p) + at.row * ld;
+    float *x = exec_input(b->exec, p) + clip_add(b, s, rows).row * ld;
     for (uint32_t i = 0; i < before; i++) memset(x + i * ld, 0, p->slot[p->input].width * sizeof *x);
     fbank_stream_clip(r, x + before * ld, ld);
-    c->window[c->n] = (struct clip_window){ .s = s, .rows = at };
-    c->window[c->n].rows.block = (uint16_t)c->blocks;
-    c->sequence[c->n] = c->window[c->n].rows;
-    c->blocks += clip_blocks(s->model, rows);
-    c->n_sequences = ++c->n;
-    b->run.lane[lane].argmax_mask = NULL;
-    for (uint32_t i = 0; i < rows; i++) run_add(&b->run, 0, (int32_t)i, lane, 0);
     return STENO_OK;
 }
 
 int clip_bench_read(steno_session *s, int64_t n, uint32_t most)
 {
-    struct clip_batch *c = clip_batch_of(s->batch);
+    const struct clip_batch *c = clip_batch_of(s->batch);
     int rc = STENO_OK, fits = 1;
-    c->n = c->n_sequences = c->blocks = 0;
-    s->batch->run.n_rows = 0;
+    clips_begin(s->batch);
     while (!rc && fits && c->n < most && c->n < s->batch->n_windows) rc = clip_read(s, n, &fits);
     return rc ? rc : (int)c->n;
 }

@@ -23,6 +23,10 @@ struct clip_bench_phase {
 };
 enum { CLIP_BENCH_S = 30 };
 
+/* Begin a run without clips, and add a clip of s, in the lane of its number, whose rows the caller fills. */
+void clips_begin(struct steno_batch *b);
+struct sequence clip_add(struct steno_batch *b, steno_session *s, uint32_t rows);
+
 /* Prepares a run of up to `most` clips of n samples, as many as fit. @return their number, or a status */
 int clip_bench_read(steno_session *s, int64_t n, uint32_t most);
 
