@@ -47,8 +47,8 @@ const struct type_mix *type_mix_find(const char *name)
 
 int mix_may_round(const struct mix_tensor *t)
 {
-    return t->rows > 1 && text_ends(t->name, "weight") && !strstr(t->name, "_norm.weight") && strcmp(t->name, "position_embd.weight") != 0 &&
-           strcmp(t->name, "token_types.weight") != 0;
+    return t->rows > 1 && text_ends(t->name, "weight") && !strstr(t->name, "_norm.weight") &&
+           strcmp(t->name, "position_embd.weight") != 0 && strcmp(t->name, "token_types.weight") != 0;
 }
 
 /* The first eighth of the layers, the last eighth, and every third between. */
