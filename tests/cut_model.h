@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "api/model_bytes.h"
 #include "harness.h"
 
 struct cut_file { uint8_t *p; size_t n; };
@@ -36,15 +37,8 @@ static inline size_t cut_record(const uint8_t *p, size_t at, char name[128])
 static inline struct cut_file cut_model(const char *path, int layers)
 {
     enum { TEXT_LAYERS = 9, N_HEAD = 12 };
-    FILE *f = fopen(path, "rb");
-    if (!f) fail_msg("%s cannot be read", path);
-    fseek(f, 0, SEEK_END);
-    const size_t n = (size_t)ftell(f);
-    struct cut_file c = { malloc(n), 0 };
-    assert_non_null(c.p);
-    rewind(f);
-    assert_int_equal(fread(c.p, 1, n, f), n);
-    fclose(f);
+    const struct model_bytes whole = model_bytes_read(path, 0);
+    struct cut_file c = { whole.p, 0 };
     const int32_t cut = layers;
     memcpy(c.p + 4 * TEXT_LAYERS, &cut, sizeof cut);
     size_t at = 4 * N_HEAD;
@@ -53,7 +47,7 @@ static inline struct cut_file cut_model(const char *path, int layers)
     at += 4;
     for (int32_t i = 0; i < n_vocab; i++) at += 4 + (size_t)cut_int(c.p + at);
     c.n = at;
-    while (at < n) {
+    while (at < whole.n) {
         char name[128];
         int layer = -1;
         const size_t end = cut_record(c.p, at, name);

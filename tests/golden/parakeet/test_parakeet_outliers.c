@@ -3,37 +3,22 @@
  * Some rows of the matrices before SiLU, or channels of the norm before it, become much larger than the rest. int8 would then lose the
  * other channels, so the matrices behind them are multiplied with more bits, and the encoder's rows stay near those of f32. */
 #include "golden.h"
+#include "api/model_bytes.h"
 #include "folder.h"
 
 enum { LAYERS = 3, D = 128, D_FF = 512, RAISED = 3, ROWS_MAX = 64 };
 #define SOURCE "models/parakeet-digits/"
 
-struct bytes { uint8_t *p; size_t n; };
-
-static struct bytes bytes_of(const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    struct bytes b = { 0 };
-    if (!f || fseek(f, 0, SEEK_END)) fail_msg("cannot read %s", path);
-    b.n = (size_t)ftell(f);
-    b.p = malloc(b.n + 1);
-    rewind(f);
-    if (fread(b.p, 1, b.n, f) != b.n) fail_msg("cannot read %s", path);
-    b.p[b.n] = 0;
-    fclose(f);
-    return b;
-}
-
 /* The f16 numbers of a tensor of a safetensors file. */
-static uint8_t *numbers_of(struct bytes b, const char *name)
+static uint8_t *numbers_of(const struct model_bytes *b, const char *name)
 {
+    static const char offsets[] = "\"data_offsets\":[";
     char key[128];
+    uint64_t head = 0;
     snprintf(key, sizeof key, "\"%s\":", name);
-    const char *head = (const char *)b.p + 8, *at = strstr(head, key);
-    if (!at || !(at = strstr(at, "\"data_offsets\":["))) fail_msg("no tensor %s", name);
-    uint64_t length = 0;
-    for (int i = 8; i-- > 0;) length = length << 8 | b.p[i];
-    return b.p + 8 + length + strtoull(at + strlen("\"data_offsets\":["), NULL, 10);
+    const char *at = strstr((const char *)model_bytes_find(b, key), offsets);
+    for (int i = 8; i-- > 0;) head = head << 8 | b->p[i];
+    return b->p + 8 + head + strtoull(at + strlen(offsets), NULL, 10);
 }
 
 static void times_32(uint8_t *x, size_t n)
@@ -46,7 +31,7 @@ static void times_32(uint8_t *x, size_t n)
 
 enum raised { NOTHING, WIDE_ROWS, NORM_CHANNELS, RAISES };
 
-static void raise_weights(struct bytes b, enum raised what)
+static void raise_weights(const struct model_bytes *b, enum raised what)
 {
     char name[96];
     for (int i = 0; i < LAYERS && what == WIDE_ROWS; i++)
@@ -64,14 +49,14 @@ static struct folder model_with(enum raised what)
 {
     static const char *const other[] = { "config.json", "tokenizer.json" };
     struct folder d = folder_new();
-    struct bytes b = bytes_of(SOURCE "model.safetensors");
-    raise_weights(b, what);
+    struct model_bytes b = model_bytes_read(SOURCE "model.safetensors", 0);
+    raise_weights(&b, what);
     folder_put(&d, "model.safetensors", b.p, b.n);
     free(b.p);
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
         char path[64];
         snprintf(path, sizeof path, SOURCE "%s", other[i]);
-        b = bytes_of(path);
+        b = model_bytes_read(path, 0);
         folder_put(&d, other[i], b.p, b.n);
         free(b.p);
     }

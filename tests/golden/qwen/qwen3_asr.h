@@ -1,6 +1,7 @@
 /* steno tests: the small Qwen3-ASR of tests/data, and its forced aligner. SPDX-License-Identifier: MIT */
 #ifndef STENO_TESTS_QWEN3_ASR_H
 #define STENO_TESTS_QWEN3_ASR_H
+#include "api/model_bytes.h"
 #include "folder.h"
 #include "golden.h"
 
@@ -29,12 +30,12 @@ static inline char *qwen_bytes_of(const char *dir, const char *name, size_t *n)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    FILE *f = fopen(path, "rb");
-    if (!f) fail_msg("%s: cannot be read", path);
-    char *bytes = calloc(1, 1 << 20);
+    const struct model_bytes b = model_bytes_read(path, 0);
+    char *bytes = calloc(1, b.n + 1);
     assert_non_null(bytes);
-    *n = fread(bytes, 1, (1 << 20) - 1, f);
-    fclose(f);
+    memcpy(bytes, b.p, b.n);
+    free(b.p);
+    *n = b.n;
     return bytes;
 }
 
