@@ -1,9 +1,10 @@
-/* steno tests: Parakeet, Nemotron and Qwen3-ASR when there is no memory. SPDX-License-Identifier: MIT
+/* steno tests: Parakeet, Nemotron, Qwen3-ASR and its aligner when there is no memory. SPDX-License-Identifier: MIT
  *
  * Every form of their files is read, converted and transcribed with another allocation failing each time. */
 #include "api/convert.h"
 #include "api/funasr_model.h"
 #include "api/nomem_walk.h"
+#include "audio/source.h"
 #include "golden/golden.h"
 
 enum { N_SAMPLES = 8000 };
@@ -83,6 +84,25 @@ static int from_streams_gguf(uint64_t *digest, steno_error *e) { return use(&str
 static int stream(uint64_t *digest, steno_error *e) { return use(&streams, NULL, 0, digest, e); }
 static int audio_lm(uint64_t *digest, steno_error *e) { return use(NULL, "tests/data/qwen3_asr", 0, digest, e); }
 
+/* Words of a text. */
+static int aligner(uint64_t *digest, steno_error *e)
+{
+    steno_model *m = NULL;
+    steno_session *s = NULL;
+    int rc = steno_model_open(&m, "tests/data/qwen3_aligner", NULL, e);
+    if (!rc) rc = steno_session_open(&s, m, NULL, NULL, e);
+    if (s) {
+        struct pcm memory = { audio.pcm, N_SAMPLES, 0, 0 };
+        const steno_source src = pcm_source(&memory);
+        rc = steno_align(s, &src, "Four zero,\nnine-eight.", NULL);
+        *digest = result_digest(s);
+        if (rc) snprintf(e->text, sizeof e->text, "%s", steno_last_error(s));
+    }
+    steno_session_close(s);
+    steno_model_close(m);
+    return rc;
+}
+
 static int written(const char *path, const char *form, const char *type, uint64_t *digest, steno_error *e)
 {
     struct sum sum = { 1 };
@@ -111,6 +131,7 @@ static void test_every_allocation_between_files_and_results_may_fail(void **stat
     static const struct { const char *name; int (*way)(uint64_t *digest, steno_error *e); } ways[] = {
         { "a .nemo file", from_nemo }, { "NVIDIA's GGUF file", from_gguf }, { "a .bin file", from_bin },
         { "a GGUF file of streams", from_streams_gguf }, { "a stream", stream }, { "Qwen3-ASR", audio_lm },
+        { "Qwen3-ForcedAligner", aligner },
         { "streams become a GGUF file", to_gguf }, { "TDT becomes a .bin file", to_bin }, { "Qwen3-ASR becomes a GGUF file", lm_to_gguf },
     };
     (void)state;
