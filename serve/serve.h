@@ -12,10 +12,11 @@
 struct serve_engine {
     steno_team *team;
     steno_model *model;
-    struct job job;                   /* the defaults of every request, without callbacks; speech.session and punctuation are NULL */
+    struct job job;                   /* the defaults of every request, without callbacks and sessions */
     const steno_model *vad;           /* voice activity detection; NULL: none */
     int uses_vad;                     /* 1: job.speech applies to every request; 0: only to those that ask for it */
     const steno_model *punctuation;   /* NULL: none */
+    const steno_model *aligner;       /* finds the times of words instead of the model; NULL: none */
     int lanes;                        /* wanted maximum of sequences of a window (beam_size, best_of); 0: those of job.params */
     int64_t memory;                   /* bytes of its weights */
     void *user;                       /* of serve_params.open */

@@ -43,6 +43,7 @@ struct item {
     /* of the thread that has it */
     struct api_error error;
     int is_vectors;         /* it runs on the thread for vectors */
+    int has_text;           /* with the lock: it waits for the thread that finds word times */
     int is_delivered;       /* its results are delivered */
     int64_t ingest_us;      /* its ingest began */
     struct spool_file *file; /* decoded audio */
@@ -104,6 +105,10 @@ struct engine {
     steno_session *vectors; /* of their thread; NULL: not needed so far */
     pthread_t vectors_thread;
     int has_vectors, vectors_end;
+    /* word times by an aligner */
+    steno_session *aligner, *marks; /* of their thread; marks: punctuation. NULL: none */
+    pthread_t words_thread;
+    int has_words, words_end;
 };
 
 struct ingest { struct engines *es; int i; pthread_t thread; };
@@ -155,8 +160,14 @@ int lm_prepare(struct item *it); /* @return 0, or a code in it->error */
 int lm_submit(struct item *it, steno_session *s); /* @return a status */
 void lm_done(struct item *it, steno_session *s, int status);
 
+/* ---- engines_words.c: word times by an aligner; without the lock ---- */
+int words_open(struct engine *g, steno_error *e); /* @return a status */
+void words_close(struct engine *g);
+int words_prepare(struct item *it); /* after work.prepare. @return 0, or a code in it->error */
+
 /* ---- engines_work.c, engines_ingest.c, engines_model.c; without the lock ---- */
 void engine_pump(struct engine *g);                 /* submits what may run */
+void file_done(struct item *it, steno_session *s, int status); /* its last step: makes and delivers the transcript */
 void engine_on_done(void *engine, steno_session *s, int status);
 void *keeper_main(void *engines);
 void *ingest_main(void *ingest);

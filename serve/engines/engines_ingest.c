@@ -89,7 +89,8 @@ static int on_output_failed(void *user, const struct job_input *in, int status, 
 {
     struct item *it = user;
     (void)in;
-    api_fail(&it->error, API_internal_error, NULL, "no transcript can be made: %.300s", *reason ? reason : steno_status_text(status));
+    const enum api_code code = status == STENO_EARG ? API_invalid_value : API_internal_error; /* audio that an aligner does not take */
+    api_fail(&it->error, code, NULL, "no transcript can be made: %.300s", *reason ? reason : steno_status_text(status));
     return 1;
 }
 
@@ -148,13 +149,14 @@ static int job_make(struct item *it)
     w->job = e->job;
     w->job.model = e->model;
     w->job.punctuation = it->engine->punctuation;
+    w->job.aligner = it->engine->aligner;
     w->job.speech.session = NULL;
     w->use_vad = e->uses_vad;
     if (w->prepare && w->prepare(w, e->model, &it->error)) {
         api_fail(&it->error, API_internal_error, NULL, "the request could not be prepared");
         return -1;
     }
-    if (check_lanes(it->engine, &w->job.params, &it->error)) return -1;
+    if (check_lanes(it->engine, &w->job.params, &it->error) || words_prepare(it)) return -1;
     const int rc = spool_file_open(&it->file, it->engine->es->spool);
     if (rc != STENO_OK) item_audio_error(it, rc, "no temporary file can be made");
     if (rc != STENO_OK) return -1;

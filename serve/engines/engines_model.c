@@ -148,6 +148,7 @@ int engine_load(struct engine *g, steno_error *e)
     if (rc == STENO_OK) rc = helpers_open(g, e);
     if (rc == STENO_ENOMEM && !*e->text) snprintf(e->text, sizeof e->text, "out of memory for the sessions of a model");
     if (rc == STENO_OK) rc = lm_open(g);
+    if (rc == STENO_OK) rc = words_open(g, e);
     if (rc == STENO_OK) info_keep(g);
     if (rc == STENO_OK && is_first) warm_up(g);
     if (rc != STENO_OK) engine_unload(g);
@@ -173,6 +174,7 @@ void engine_unload(struct engine *g)
     for (int i = 0; i < INGEST_MAX; i++) steno_session_close(g->vad[i]);
     steno_session_close(g->punctuation);
     lm_close(g);
+    words_close(g);
     steno_batch_close(g->batch);
     memset(g->vad, 0, sizeof g->vad);
     g->slot = NULL;

@@ -73,7 +73,7 @@ void engine_pump(struct engine *g)
     }
 }
 
-static void file_done(struct item *it, steno_session *s, int status)
+void file_done(struct item *it, steno_session *s, int status)
 {
     struct work *w = it->w;
     if (!input_end(&w->input, status)) it->is_delivered = 0;
@@ -81,6 +81,18 @@ static void file_done(struct item *it, steno_session *s, int status)
     steno_timings_get(s, &w->timings);
     steno_timings_reset(s);
     item_end(it);
+}
+
+/* @return 1: an aligner finds its words, on another thread; 0: it is complete */
+static int needs_words(struct item *it)
+{
+    struct engine *g = it->engine;
+    if (!it->w->job.aligner || it->stop) return 0;
+    pthread_mutex_lock(&g->es->lock);
+    it->has_text = 1;
+    pthread_cond_broadcast(&g->changed);
+    pthread_mutex_unlock(&g->es->lock);
+    return 1;
 }
 
 void engine_on_done(void *user, steno_session *session, int status)
@@ -100,7 +112,7 @@ void engine_on_done(void *user, steno_session *session, int status)
     struct item *it = s->item;
     pthread_mutex_unlock(&g->es->lock);
     if (it->lm) lm_done(it, session, status);
-    else file_done(it, session, status);
+    else if (status != STENO_OK || !needs_words(it)) file_done(it, session, status);
     engine_pump(g);
 }
 

@@ -123,12 +123,13 @@ static int fill(struct ask *a, struct form *f, struct job *job, const steno_mode
     if (a->format == ASK_DIARIZED_JSON && !job->diarize)
         return api_fail(e, API_invalid_value, "response_format",
                         "response_format: diarized_json needs a server that finds speakers; use verbose_json");
-    if (ask_fill_task(a, f, &job->params, m, e) == API_OK && ask_fields_fill(&job->params, f, m, e) == API_OK &&
+    if (ask_fill_task(a, f, &job->params, m, e) == API_OK && ask_fields_fill(&job->params, f, m, ask_aligns(a, job), e) == API_OK &&
         ask_fill_words(a, f, job, m, e) == API_OK && ask_fill_lists(a, f, &job->params, m, e) == API_OK) {
         ask_settle(f, &job->params, &before, m);
         ask_fill_vad(a, f, job, m, e);
     }
-    return e->code == API_OK ? ask_fields_check(&job->params, f, m, e) : (int)e->code;
+    ask_settle_aligner(a, job);
+    return e->code == API_OK ? ask_fields_check(&job->params, f, m, job->aligner != NULL, e) : (int)e->code;
 }
 
 int ask_fill(struct ask *a, struct form *f, struct job *job, const steno_model *m, struct api_error *e)

@@ -125,13 +125,14 @@ static int read_value(char *at, struct form *f, const struct ask_field *r, const
     return (int)e->code;
 }
 
-int ask_fields_fill(steno_transcribe_params *p, struct form *f, const steno_model *m, struct api_error *e)
+int ask_fields_fill(steno_transcribe_params *p, struct form *f, const steno_model *m, int has_aligner, struct api_error *e)
 {
     for (int i = 0; i < N_FIELDS && e->code == API_OK; i++) {
         const struct ask_field *r = &fields[i];
         steno_param is;
         if (!form_has(f, r->name)) continue;
-        if (!ask_served(m, r->param)) return ask_unserved(m, r->param, r->name, e);
+        const int is_found = has_aligner && strcmp(r->param, "word_timestamps") == 0;
+        if (!is_found && !ask_served(m, r->param)) return ask_unserved(m, r->param, r->name, e);
         if (ask_param(m, r->param, &is) == 0) read_value((char *)p + is.offset, f, r, &is, e);
     }
     return (int)e->code;
@@ -141,6 +142,7 @@ int ask_fields_fill(steno_transcribe_params *p, struct form *f, const steno_mode
 
 struct names {
     const struct form *form;
+    int has_aligner;
     const char *first; /* name of the first field in the reason */
     char text[2][80];  /* of the last two names, because the library may still use one */
     int turn;
@@ -172,14 +174,15 @@ static const char *name(void *user, const char *param, int with_value)
 static int asked(void *user, const char *param)
 {
     const struct names *n = user;
+    if (n->has_aligner && strcmp(param, "word_timestamps") == 0) return 0;
     for (int i = 0; i < N_FIELDS; i++)
         if (strcmp(fields[i].param, param) == 0) return form_has(n->form, fields[i].name);
     return 0; /* ask.c sets others where the model has them */
 }
 
-int ask_fields_check(const steno_transcribe_params *p, const struct form *f, const steno_model *m, struct api_error *e)
+int ask_fields_check(const steno_transcribe_params *p, const struct form *f, const steno_model *m, int has_aligner, struct api_error *e)
 {
-    struct names n = { .form = f };
+    struct names n = { .form = f, .has_aligner = has_aligner };
     const steno_param_names names = { .size = sizeof names, .user = &n, .name = name, .asked = asked };
     steno_error err = { 0 };
     if (steno_params_check(m, STENO_CALL_TRANSCRIBE, p, &names, &err) == STENO_OK) return API_OK;

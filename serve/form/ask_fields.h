@@ -18,10 +18,11 @@ const struct ask_field *ask_field_at(int i); /* NULL past the last one */
 int ask_param(const steno_model *m, const char *param, steno_param *out);
 int ask_served(const steno_model *m, const char *param);
 
-/* Sets the parameters whose fields are in the form. @return API_OK or a code, in *e */
-int ask_fields_fill(steno_transcribe_params *p, struct form *f, const steno_model *m, struct api_error *e);
-/* The library's check of all parameters together, with the names of fields. @return API_OK or a code, in *e */
-int ask_fields_check(const steno_transcribe_params *p, const struct form *f, const steno_model *m, struct api_error *e);
+/* Sets the parameters whose fields are in the form. has_aligner: word times need no model that serves them. @return API_OK or a code, in
+ * *e */
+int ask_fields_fill(steno_transcribe_params *p, struct form *f, const steno_model *m, int has_aligner, struct api_error *e);
+/* The library's check of all parameters together, with the names of fields. has_aligner: as above. @return API_OK or a code, in *e */
+int ask_fields_check(const steno_transcribe_params *p, const struct form *f, const steno_model *m, int has_aligner, struct api_error *e);
 /* A field that the model does not have. @return the code */
 int ask_unserved(const steno_model *m, const char *param, const char *name, struct api_error *e);
 #endif

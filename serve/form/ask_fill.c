@@ -124,7 +124,7 @@ static int fill_hotwords(struct ask *a, struct form *f, steno_transcribe_params 
 }
 
 /* Segments of at most a number of characters need times of words or tokens. */
-static int fill_length(struct form *f, struct job *job, const steno_model *m, struct api_error *e)
+static int fill_length(struct form *f, struct job *job, const steno_model *m, int is_aligned, struct api_error *e)
 {
     int64_t max_len = job->max_len;
     const int is_given = form_has(f, "max_len");
@@ -136,7 +136,7 @@ static int fill_length(struct form *f, struct job *job, const steno_model *m, st
     job->max_len = (int32_t)max_len;
     if (!max_len) return API_OK;
     if (ask_served(m, "token_timestamps")) job->params.token_timestamps = 1;
-    else if (ask_served(m, "word_timestamps")) job->params.word_timestamps = 1;
+    else if (is_aligned || ask_served(m, "word_timestamps")) job->params.word_timestamps = 1;
     else return ask_unserved(m, "word_timestamps", "max_len", e);
     return API_OK;
 }
@@ -158,11 +158,20 @@ static int fill_suppressed(struct ask *a, struct form *f, steno_transcribe_param
 int ask_fill_words(struct ask *a, struct form *f, struct job *job, const steno_model *m, struct api_error *e)
 {
     if (a->granularities & ASK_WORDS) {
-        if (!ask_served(m, "word_timestamps")) return ask_unserved(m, "word_timestamps", "timestamp_granularities", e);
+        if (!ask_aligns(a, job) && !ask_served(m, "word_timestamps"))
+            return ask_unserved(m, "word_timestamps", "timestamp_granularities", e);
         job->params.word_timestamps = 1;
     }
-    if (fill_length(f, job, m, e) != API_OK || fill_hotwords(a, f, &job->params, m, e) != API_OK) return (int)e->code;
+    if (fill_length(f, job, m, ask_aligns(a, job), e) != API_OK || fill_hotwords(a, f, &job->params, m, e) != API_OK) return (int)e->code;
     return fill_suppressed(a, f, &job->params, m, e);
+}
+
+int ask_aligns(const struct ask *a, const struct job *job) { return job->aligner && a->task == STENO_TRANSCRIBE; }
+
+void ask_settle_aligner(const struct ask *a, struct job *job)
+{
+    if (ask_aligns(a, job) && job->params.word_timestamps) job->params.word_timestamps = 0;
+    else job->aligner = NULL;
 }
 
 /* ---- lists of numbers ---------------------------------------------------------------------------------------------------------------- */

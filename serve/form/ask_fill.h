@@ -11,6 +11,11 @@ int ask_fill_words(struct ask *a, struct form *f, struct job *job, const steno_m
 int ask_fill_lists(struct ask *a, struct form *f, steno_transcribe_params *p, const steno_model *m, struct api_error *e);
 int ask_fill_vad(struct ask *a, struct form *f, struct job *job, const steno_model *m, struct api_error *e);
 
+/* Does the aligner of the server find word times? The words of a translation are not in the audio. */
+int ask_aligns(const struct ask *a, const struct job *job);
+/* Leaves the aligner to requests that want word times, whose model needs not find them. */
+void ask_settle_aligner(const struct ask *a, struct job *job);
+
 /* Temperatures and widths that follow from those that were given. *before: the server's defaults. */
 void ask_settle(const struct form *f, steno_transcribe_params *p, const steno_transcribe_params *before, const steno_model *m);
 #endif

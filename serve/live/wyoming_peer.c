@@ -160,6 +160,7 @@ static int work_prepare(struct work *w, const steno_model *m, struct api_error *
 {
     const struct wyoming_peer *c = w->user;
     char near[64];
+    w->job.aligner = NULL; /* an utterance has no words */
     if (!c->language[0]) return API_OK;
     const char *code = ask_language(m, c->language, near);
     if (!code)

@@ -52,12 +52,8 @@ int queue_may_take(steno_session *s)
     return STENO_OK;
 }
 
+/* A run of its batch leaves a session without a request alone, so that another thread may use its results. */
 int session_may_change(const steno_session *s)
-{
-    return !s->entered && !at_work(s->batch);
-}
-
-int session_may_close(const steno_session *s)
 {
     return !s->entered && (!atomic_load(&s->place.is_queued) || !at_work(s->batch));
 }

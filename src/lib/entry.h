@@ -9,8 +9,7 @@ int call_leave(steno_session *s, int rc); /* ends a call that has entered. @retu
 int batch_enter(struct steno_batch *b);   /* for running the queue; STENO_EARG */
 void batch_leave(struct steno_batch *b);
 int queue_may_take(steno_session *s);           /* for queueing a request; STENO_EARG, with a reason */
-int session_may_change(const steno_session *s); /* may counters and timings be changed now? */
-int session_may_close(const steno_session *s);
+int session_may_change(const steno_session *s); /* may it be closed, and its results, counters and timings be changed now? */
 int batch_may_close(const struct steno_batch *b);
 
 /* Checks the source of a call that reads audio; STENO_EARG, with a reason. */

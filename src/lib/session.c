@@ -95,7 +95,7 @@ static void leave_batch(steno_session *s)
 
 void steno_session_close(steno_session *s)
 {
-    if (!s || (s->batch && !session_may_close(s))) return;
+    if (!s || (s->batch && !session_may_change(s))) return;
     request_drop(s);
     s->model->task->close(s);
     if (s->batch) leave_batch(s);

@@ -29,6 +29,15 @@ static const char *language_at(int i)
 
 enum { N_KNOWN = 11 };
 
+static int language_of(const steno_model *m, const char *name)
+{
+    const char *code = language_code(language_find(name));
+    (void)m;
+    for (int i = 0; code && i < N_KNOWN; i++)
+        if (!strcmp(code, language_at(i))) return i;
+    return -1;
+}
+
 /* ---- settings */
 
 /* The number of classes: a setting of the original files, or the rows of the head in those of transformers. */
@@ -98,5 +107,6 @@ const struct family family_qwen3_aligner = {
     .low_precision = LOW_PRECISION_ROWS | LOW_PRECISION_STEPS,
     .match = match,
     .describe = describe,
+    .language = language_of,
     .ids_to_bytes = lm_ids_to_bytes,
 };

@@ -53,10 +53,29 @@ static int model_name(struct served *m, const char *typed)
     return EXIT_MEMORY;
 }
 
+/* @return an exit code, after a message */
+static int aligner_take(struct served_models *v, struct served *m)
+{
+    int code = EXIT_OK;
+    if (!m->o.aligner.model) return code;
+    if (!v->n_aligned) code = aligner_open(&v->aligner, &m->o.aligner, m->o.language, &m->t.engine, &m->o.engine);
+    steno_session_close(v->aligner.session); /* the server opens its own */
+    v->aligner.session = NULL;
+    m->uses_aligner = code == EXIT_OK;
+    v->n_aligned += m->uses_aligner;
+    return code;
+}
+
+static void aligner_leave(struct served_models *v, struct served *m)
+{
+    if (m->uses_aligner && !--v->n_aligned) aligner_close(&v->aligner);
+    m->uses_aligner = 0;
+}
+
 void served_close(void *user, struct serve_engine *g)
 {
     struct served *m = g->user;
-    (void)user;
+    aligner_leave(user, m);
     punctuation_close(&m->t.punctuation);
     vad_close(&m->turns);
     vad_close(&m->t.vad);
@@ -96,6 +115,7 @@ static int open_parts(struct served_models *v, struct served *m)
     if (code == EXIT_OK) {
         code = punctuation_open(&m->t.punctuation, &o->punctuation, &m->t.engine, &o->engine, transcription_punctuation(o));
     }
+    if (code == EXIT_OK) code = aligner_take(v, m);
     if (code == EXIT_OK) code = transcription_params(&m->t, m->t.engine.model);
     if (code == EXIT_OK) transcription_job(&m->t);
     if (code == EXIT_OK && v->needs_turns && !m->t.vad.model) open_turns(m);
@@ -124,8 +144,9 @@ int served_open(void *user, int i, struct serve_engine *g, steno_error *e)
     }
     *g = (struct serve_engine){ .team = m->t.engine.team, .model = m->t.engine.model, .lanes = REQUEST_LANES,
                                 .job = m->t.job, .uses_vad = m->t.vad.session != NULL,
-                                .vad = m->turns.model ? m->turns.model : m->t.vad.model, .punctuation = m->t.punctuation.model, .user = m };
-    g->memory = weight_bytes(g->model) + weight_bytes(g->vad) + weight_bytes(g->punctuation);
+                                .vad = m->turns.model ? m->turns.model : m->t.vad.model, .punctuation = m->t.punctuation.model,
+                                .aligner = m->uses_aligner ? v->aligner.model : NULL, .user = m };
+    g->memory = weight_bytes(g->model) + weight_bytes(g->vad) + weight_bytes(g->punctuation) + weight_bytes(g->aligner);
     g->job.speech.session = g->job.punctuation = NULL;
     return STENO_OK;
 }

@@ -12,6 +12,7 @@ struct served {
     struct transcription t;
     struct results results;
     struct vad_opts turns_o;
+    int uses_aligner;
     struct vad turns; /* a detector that was found for the turns of live sessions */
     char *id, *path;
     const char *alias[ARG_TEXTS_MAX + 1];
@@ -26,6 +27,9 @@ struct served_models {
     /* results */
     struct served *model; /* [n] */
     int n;
+    /* An aligner, which all models share while one of them is open */
+    struct aligner aligner;
+    int n_aligned;        /* open models that use it */
     int failed;           /* exit code of a model that could not be opened, after a message; EXIT_OK: none */
 };
 

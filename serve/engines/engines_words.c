@@ -1,0 +1,76 @@
+/* steno-serve: word times by a forced aligner. SPDX-License-Identifier: MIT
+ *
+ * The aligner has a thread of its own, so that the batch decodes other requests meanwhile: the runs of both take turns on the model's team.
+ * A request keeps its session until its words are found, because they are part of the session's result. */
+#include "engines_in.h"
+
+static struct item *next_text(const struct engine *g)
+{
+    for (struct item *it = g->es->first; it; it = it->next)
+        if (it->engine == g && it->state == ITEM_RUNS && it->has_text) return it;
+    return NULL;
+}
+
+static void *words_main(void *user)
+{
+    struct engine *g = user;
+    struct engines *es = g->es;
+    pthread_mutex_lock(&es->lock);
+    while (!g->words_end) {
+        struct item *it = next_text(g);
+        if (!it) {
+            pthread_cond_wait(&g->changed, &es->lock);
+            continue;
+        }
+        it->has_text = 0;
+        steno_session *s = it->slot->session;
+        g->n_pumps++; /* the model stays open until its next request is submitted */
+        pthread_mutex_unlock(&es->lock);
+        file_done(it, s, STENO_OK);
+        engine_pump(g);
+        pthread_mutex_lock(&es->lock);
+        if (!--g->n_pumps) pthread_cond_broadcast(&g->changed);
+    }
+    pthread_mutex_unlock(&es->lock);
+    return NULL;
+}
+
+int words_open(struct engine *g, steno_error *e)
+{
+    if (!g->e.aligner || !g->can_transcribe) return STENO_OK;
+    int rc = steno_session_open(&g->aligner, g->e.aligner, g->e.team, NULL, e);
+    if (rc == STENO_OK && g->e.punctuation) rc = steno_session_open(&g->marks, g->e.punctuation, g->e.team, NULL, e);
+    if (rc != STENO_OK) return rc;
+    g->need += steno_session_memory(g->e.aligner, g->e.team, NULL);
+    g->words_end = 0;
+    if (pthread_create(&g->words_thread, NULL, words_main, g)) return STENO_ENOMEM;
+    g->has_words = 1;
+    return STENO_OK;
+}
+
+void words_close(struct engine *g)
+{
+    if (g->has_words) {
+        pthread_mutex_lock(&g->es->lock);
+        g->words_end = 1;
+        pthread_cond_broadcast(&g->changed);
+        pthread_mutex_unlock(&g->es->lock);
+        pthread_join(g->words_thread, NULL);
+    }
+    steno_session_close(g->aligner);
+    steno_session_close(g->marks);
+    g->aligner = g->marks = NULL;
+    g->has_words = 0;
+}
+
+int words_prepare(struct item *it)
+{
+    const struct engine *g = it->engine;
+    struct job *j = &it->w->job;
+    if (!j->aligner) return 0;
+    if (g->marks) j->punctuation = g->marks;
+    if (!j->params.language || steno_language_id(g->e.aligner, j->params.language) >= 0) return 0;
+    return api_fail(&it->error, API_invalid_value, "language",
+                    "language: the aligner of this server has no word times for \"%.40s\"; leave out the words, or the language",
+                    j->params.language);
+}
