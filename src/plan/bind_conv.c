@@ -104,13 +104,14 @@ static struct tensor *squares_of_all(struct build *b, const char *w, uint64_t n,
     return b->status ? NULL : t;
 }
 
-/* Blocks of weights cannot be put in another order, so their numbers are packed as f32. */
-static const void *pack_blocks_turned(struct build *b, const struct tensor *t, uint64_t n, uint64_t channels, uint32_t columns)
+/* Blocks of weights cannot be put in another order, so their numbers are packed: as f32, or in a type of low precision. */
+static const void *pack_blocks_turned(struct build *b, const struct tensor *t, enum packed_type type, uint64_t n, uint64_t channels,
+                                      uint32_t columns)
 {
     const size_t k = (size_t)(channels * columns);
     const float *w = read_scratch(b, t, (size_t)n * k);
     float *panel = arena_array(&b->scratch_arena, PANEL * k, sizeof *panel);
-    uint8_t *packed = packed_take(b, pack_sz(PK_F32, (size_t)n, k));
+    uint8_t *packed = packed_take(b, pack_sz(type, (size_t)n, k));
     if (!b->status && !panel) b->status = err_nomem(b->e, PANEL * k * sizeof *panel, "a matrix");
     for (size_t p = 0; p < pack_panels((size_t)n) && w && !b->status; p++) {
         const void *rows[PANEL] = { 0 };
@@ -120,7 +121,7 @@ static const void *pack_blocks_turned(struct build *b, const struct tensor *t, u
                 for (size_t f = 0; f < columns; f++) row[f * channels + c] = w[(p * PANEL + i) * k + c * columns + f];
             rows[i] = row;
         }
-        b->p.kern->pack(packed + p * pack_panel_sz(PK_F32, k), NULL, PK_F32, DT_F32, rows, k);
+        b->p.kern->pack(packed + p * pack_panel_sz(type, k), NULL, type, DT_F32, rows, k);
     }
     return packed;
 }
@@ -131,11 +132,12 @@ static uint16_t bind_turned(struct build *b, struct tensor *t, enum linear_role 
     const uint64_t k = channels * columns;
     const float *v = bias ? bind_vector(b, bias, n) : NULL;
     if (!t || b->status) return 0;
-    if (dtype_block(t->type) > 1) return bind_packed(b, pack_blocks_turned(b, t, n, channels, columns), PK_F32, v, n, k);
     const struct matrices m = { .tensor = { t }, .n = { n }, .k = k, .n_parts = 1, .taps = columns };
     const enum packed_type lower = precision_of(b, role, &m, 0, &(struct linear_input){ NULL, 0 });
-    const enum packed_type type = lower ? lower : packed_as_stored(t->type);
-    return bind_packed(b, pack_shared(b, &m, type), type, v, n, k);
+    const int in_blocks = dtype_block(t->type) > 1;
+    const enum packed_type type = lower ? lower : in_blocks ? PK_F32 : packed_as_stored(t->type);
+    const void *packed = in_blocks ? pack_blocks_turned(b, t, type, n, channels, columns) : pack_shared(b, &m, type);
+    return bind_packed(b, packed, type, v, n, k);
 }
 
 uint16_t bind_by_columns(struct build *b, const char *w, const char *bias, uint64_t n, uint64_t channels, uint32_t columns)

@@ -5,6 +5,7 @@
 #include "same_results.h"
 #include "qwen3_asr.h"
 #include "api/shipped.h"
+#include "internal.h"
 
 static struct audio audio;
 
@@ -30,15 +31,20 @@ static struct buf converted(const char *path, const char *type)
     return b;
 }
 
-static steno_model *bytes_model(const struct buf *b)
+static steno_model *bytes_model_of(const struct buf *b, int32_t compute)
 {
     steno_model *m;
     steno_error e;
     steno_model_params p;
     steno_model_params_init(&p);
-    p.compute = STENO_COMPUTE_F32;
+    p.compute = compute;
     if (steno_model_open_memory(&m, b->p, b->len, &p, &e)) fail_msg("%s", e.text);
     return m;
+}
+
+static steno_model *bytes_model(const struct buf *b)
+{
+    return bytes_model_of(b, STENO_COMPUTE_F32);
 }
 
 /* The first 24 ids: of random weights more do not help. */
@@ -116,6 +122,65 @@ static void test_all_types_are_written_and_read(void **state)
     buf_free(&full);
 }
 
+/* ---- blocks in low precision */
+
+enum { ROWS = 64, WIDTH = 64 };
+struct rows_seen { float x[ROWS * WIDTH]; int n; };
+
+static void take_rows(void *user, const steno_rows *r)
+{
+    struct rows_seen *seen = user;
+    if (strcmp(r->name, "adaptor") != 0) return;
+    assert_true(r->n_rows <= ROWS && r->width <= WIDTH);
+    for (int i = 0; i < r->n_rows; i++) memcpy(seen->x + i * r->width, r->rows + i * r->stride, (size_t)r->width * sizeof *seen->x);
+    seen->n = r->n_rows * r->width;
+}
+
+/* The type of the linear after the convolutions. */
+static int type_after_stem(const steno_model *m)
+{
+    const struct plan *p = inside_plan(m, PLAN_ENCODER);
+    for (uint16_t i = 0; i + 1 < p->n_ops; i++)
+        if (p->op[i].kind == OP_STEM2D) return p->bind[p->op[i + 1].bind].type;
+    return -1;
+}
+
+static int rows_in(struct rows_seen *seen, const struct buf *b, int32_t compute)
+{
+    steno_model *m = bytes_model_of(b, compute);
+    steno_session *s = qwen_session(m);
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    p.user = seen;
+    p.on_rows = take_rows;
+    p.sample_len = 1;
+    if (steno_transcribe(s, audio.pcm, audio.n < 5 * RATE ? audio.n : 4 * RATE, &p)) fail_msg("%s", steno_last_error(s));
+    const int type = type_after_stem(m);
+    steno_session_close(s);
+    steno_model_close(m);
+    return type;
+}
+
+/* Blocks are put in another order for convolutions, and are then numbers again. */
+static void test_blocks_behind_the_stem_use_low_precision(void **state)
+{
+    static struct rows_seen exact, low;
+    struct buf b = converted(qwen_dir, "q8_0");
+    double most = 0, off = 0;
+    (void)state;
+    assert_int_equal(rows_in(&exact, &b, STENO_COMPUTE_F32), PK_F32);
+    const int type = rows_in(&low, &b, STENO_COMPUTE_INT16);
+    assert_true(exact.n > 0 && exact.n == low.n);
+    for (int i = 0; i < exact.n; i++) {
+        most = fmax(most, fabs((double)exact.x[i]));
+        off = fmax(off, fabs((double)exact.x[i] - (double)low.x[i]));
+    }
+    if (off > 0 && type != PK_I16_PAIR) fail_msg("other matrices are int16, and this one is %s", packed_name((enum packed_type)type));
+    if (!(off > 0)) print_message("this processor gains nothing by int16\n");
+    if (!(off < 2e-3 * most)) fail_msg("rows differ by %g of %g", off, most);
+    buf_free(&b);
+}
+
 /* Of the settings that the audio part needs. */
 static void test_a_file_without_a_setting_is_refused(void **state)
 {
@@ -139,6 +204,7 @@ int main(void)
         cmocka_unit_test(test_both_layouts_become_files_with_the_same_bits),
         cmocka_unit_test(test_a_file_becomes_itself_again),
         cmocka_unit_test(test_all_types_are_written_and_read),
+        cmocka_unit_test(test_blocks_behind_the_stem_use_low_precision),
         cmocka_unit_test(test_a_file_without_a_setting_is_refused),
     };
     return cmocka_run_group_tests(tests, group_begin, group_end);
