@@ -8,6 +8,7 @@
 #define STENO_BENCH_ROOF_H
 #include "rounds.h"
 #include "model/family.h"
+#include "plan/stem.h"
 
 /* The peaks, plus the peak of int8 products by vectors. It differs if PEAK_INT8 is one of tiles or matrices, which products by blocks do
  * not use. */
@@ -89,6 +90,18 @@ static inline double counted_rows(enum op_rows rows, const struct shape *s)
     return rows == ROWS_OUT ? s->out : s->rows * (rows == ROWS_TWICE ? 2 : rows == ROWS_THRICE ? 3 : 1);
 }
 
+/* The three convolutions of a stem of chunks, of that many rows; other stems are not counted. */
+static inline void count_stem(struct work *w, const steno_model *m, const struct bind *c, double rows)
+{
+    uint32_t frames = c->window, columns = c->d_head;
+    const double chunks = frames ? rows / stem_chunk_rows(frames) : 0;
+    for (int i = 0; i < 3 && c->window; i++) {
+        frames = (frames + 1) / 2, columns = (columns + 1) / 2;
+        count_products(w, products_of(m->kern.level, (enum packed_type)c[i].type), 2.0 * c[i].n * c[i].k * frames * columns * chunks);
+        w->bytes += (double)pack_sz((enum packed_type)c[i].type, c[i].n, c[i].k);
+    }
+}
+
 /* The work of ops [first, last). */
 static inline struct work work_of(const steno_model *m, const struct plan *p, int first, int last, const struct shape *s)
 {
@@ -108,6 +121,8 @@ static inline struct work work_of(const steno_model *m, const struct plan *p, in
             const double held = own ? s->rows : causal ? s->sequences * s->keys : s->windows * s->audio;
             count_products(&w, attn_of(m->kern.level, t), 4 * seen * width * rows);
             w.bytes += held / KV_BLOCK * c->heads * (double)kv_block_sz(t, c->d_head);
+        } else if (op->kind == OP_STEM2D) {
+            count_stem(&w, m, c, s->rows);
         } else if (op->kind == OP_ATTN_REL) { /* products with keys, with distances, and with values */
             const enum kv_type t = op->kv_slot == NO_SLOT ? KV_PANELS : (enum kv_type)p->slot[op->kv_slot].kv_type;
             count_products(&w, attn_of(m->kern.level, t), 6 * s->rows * c->heads * c->d_head * rows);

@@ -10,13 +10,14 @@
  *   encode_SHAPE_COMPUTE            percent of the bound, and time_encode_SHAPE_COMPUTE in ms
  *   step_SHAPE_TYPE_COMPUTE_xROWS   the same of a step
  *   batch_SHAPE_TYPE_COMPUTE        tokens of eight windows together, for each token of one window
- *   kind_OPS_SHAPE_COMPUTE          percent of an encoder's time over clips that ops of this kind take */
+ *   kind_OPS_SHAPE_COMPUTE          percent of an encoder's time over clips that ops of this kind take
+ *   prompt_SHAPE_TYPE_COMPUTE       percent of the bound of a language model's prompt, kind_OPS_prompt_... as above */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "stages.h"
 
-enum { CLIP_S = 30, SETTLE = 1, READ_PART = 64 << 20 };
+enum { CLIP_S = 30, SETTLE = 1, READ_PART = 64 << 20, PROMPT = 405 /* ids: a clip of 30 s with its prompt */, STEPS_AFTER = 64 };
 
 /* Encoders do not depend on how their weights are stored; decoders do. */
 static const struct job { const char *shape, *type, *compute; } jobs[] = {
@@ -26,6 +27,7 @@ static const struct job { const char *shape, *type, *compute; } jobs[] = {
     { "parakeet-tdt-0.6b-v3", "f16", "auto" }, { "parakeet-tdt-0.6b-v3", "f16", "bf16" }, { "parakeet-tdt-0.6b-v3", "f16", "int8" },
     { "base", "q8_0", "auto" }, { "base", "q5_0", "auto" }, { "base", "q5_k", "auto" }, { "base", "q4_k", "auto" },
     { "base", "q4_0", "auto" },
+    { "qwen3-asr-0.6b", "q8_0", "int8" }, { "qwen3-0.6b", "q8_0", "auto" }, { "qwen3-0.6b", "q4_0", "auto" },
 };
 
 struct bench {
@@ -99,24 +101,26 @@ static void measure_windows(const struct bench *b, const struct job *j, steno_mo
     steno_batch_close(batch);
 }
 
-/* Times of an encoder's ops by their kind, with the bounds of their products. The profile counts every op's barrier as its own. */
-static void measure_kinds(const struct bench *b, const struct job *j, steno_model *m, steno_session *s, double rows)
+/* A phase of a plan whose ops are timed by their kind: ops [first, last), and the shape of the runs of the benchmark's phase. */
+struct timed_phase { const char *name; int plan, first, last, n; struct shape shape; };
+
+/* Times of ops by their kind, with the bounds of their products. The profile counts every op's barrier as its own. */
+static void print_kinds(const struct bench *b, const char *name, steno_model *m, steno_session *s, const struct timed_phase *t)
 {
     static const struct { const char *name; int kind; } of[] = {
         { "linear", OP_LINEAR }, { "attn", OP_ATTN }, { "attn_rel", OP_ATTN_REL }, { "kv_pack", OP_KV_PACK },
         { "pack_distances", OP_PACK_DISTANCES }, { "distances", OP_DISTANCES }, { "stem2d", OP_STEM2D }, { "filter", OP_FSMN },
-        { "gate", OP_GLU }, { "norm", OP_NORM }, { "other", OP_KINDS },
+        { "gate", OP_GLU }, { "norm", OP_NORM }, { "rotation", OP_ROPE }, { "logits", OP_LOGITS_APPROX }, { "other", OP_KINDS },
     };
     enum { KINDS = sizeof of / sizeof *of };
-    const struct plan *p = inside_plan(m, PLAN_ENCODER);
-    const struct shape shape = { .rows = rows };
     double ns[KINDS] = { 0 }, bound[KINDS] = { 0 }, all = 0;
+    const struct plan *p = inside_plan(m, t->plan);
     steno_profile_enable(s, 1);
-    struct op_time *time = inside_times(s, PLAN_ENCODER);
+    struct op_time *time = inside_times(s, t->plan);
     memset(time, 0, p->n_ops * sizeof *time);
-    if (steno_bench_phase(s, "encode", CLIP_S) < 0) fail("encode", steno_last_error(s));
-    for (int i = p->phase[PHASE_ENCODE].first; i < p->phase[PHASE_ENCODE].last; i++) {
-        const struct work w = work_of(m, p, i, i + 1, &shape);
+    if (steno_bench_phase(s, t->name, t->n) < 0) fail(t->name, steno_last_error(s));
+    for (int i = t->first; i < t->last; i++) {
+        const struct work w = work_of(m, p, i, i + 1, &t->shape);
         int k = 0;
         while (k + 1 < KINDS && of[k].kind != p->op[i].kind) k++;
         ns[k] += (double)time[i].ns;
@@ -129,23 +133,65 @@ static void measure_kinds(const struct bench *b, const struct job *j, steno_mode
         printf("    %-16s %9.3f ms, %5.1f %% of the time", of[k].name, ns[k] * 1e-6, 100 * ns[k] / all);
         if (bound[k] > 0) printf(", %5.1f %% of the bound", 100 * bound[k] / ns[k]);
         printf("\n");
-        report_row(&b->out, "%", counted(100 * ns[k] / all), 1, "kind_%s_%s_%s", of[k].name, j->shape, j->compute);
+        report_row(&b->out, "%", counted(100 * ns[k] / all), 1, "kind_%s_%s", of[k].name, name);
     }
 }
 
-static void measure_clips(const struct bench *b, const struct job *j, steno_model *m)
+/* A step of a language model reads more than one of Whisper's, and a machine may read short parts faster than long ones: the rate over
+ * all of the pool, each byte once. */
+static struct roofs sustained(const struct bench *b, int level)
+{
+    const size_t part = POOL / (size_t)team_threads(b->team);
+    struct roofs r = b->roofs;
+    struct timed t;
+    const double bytes = round_read(&t, b->team, level, b->pool, POOL, part, 1);
+    r.read = bytes / t.best;
+    return r;
+}
+
+/* Prompts of a language model, with the logits of their last row, and steps after them. */
+static void measure_texts(const struct bench *b, const struct job *j, steno_model *m, steno_session *s, int plan)
+{
+    const struct plan *p = inside_plan(m, plan);
+    const struct timed_phase prompt = { "prompt", plan, 0, p->n_ops, PROMPT, { PROMPT, 1, 1, 1, PROMPT / 2.0, PROMPT, 0 } };
+    const double after = STEPS_AFTER * 1.5;
+    const struct work work = work_of(m, p, 0, p->n_ops, &prompt.shape);
+    const struct work step = work_of(m, p, 0, p->n_ops, &(struct shape){ 1, 1, 1, 1, after, after, 0 });
+    struct bench long_reads = *b;
+    long_reads.roofs = sustained(b, inside_kern(m)->level);
+    char name[96], of[80];
+    snprintf(of, sizeof of, "%s_%s_%s", j->shape, j->type, j->compute);
+    snprintf(name, sizeof name, "prompt_%s", of);
+    print_share(b, name, &work, measure(b, s, "prompt", PROMPT), 1);
+    print_kinds(b, name, m, s, &prompt);
+    snprintf(name, sizeof name, "step_%s_x1", of);
+    const struct timed took = measure(b, s, "decode", STEPS_AFTER);
+    printf("  reading %zu MB at a time: %.1f GB/s\n", (size_t)POOL >> 20, long_reads.roofs.read);
+    print_share(&long_reads, name, &step, took, STEPS_AFTER);
+}
+
+static void measure_clips(const struct bench *b, const struct job *j, steno_model *m, steno_session *s)
+{
+    char name[96];
+    const struct timed t = measure(b, s, "encode", CLIP_S);
+    const struct phase *of = &inside_plan(m, PLAN_ENCODER)->phase[PHASE_ENCODE];
+    const struct timed_phase encode = { "encode", PLAN_ENCODER, of->first, of->last, CLIP_S, { .rows = inside_n_rows(s) } };
+    const struct work w = work_of_encoder(m, inside_n_rows(s));
+    snprintf(name, sizeof name, "encode_%s_%s", j->shape, j->compute);
+    print_share(b, name, &w, t, 1);
+    print_kinds(b, name + sizeof "encode", m, s, &encode);
+}
+
+static void measure_session(const struct bench *b, const struct job *j, steno_model *m)
 {
     steno_session_params p;
     steno_session *s;
     steno_error e;
-    char name[96];
+    const int writes = !strcmp(inside_family(m)->task, "lm");
     steno_session_params_init(&p);
     if (steno_session_open(&s, m, b->team, &p, &e)) fail("session", e.text);
-    const struct timed t = measure(b, s, "encode", CLIP_S);
-    const struct work w = work_of_encoder(m, inside_n_rows(s));
-    snprintf(name, sizeof name, "encode_%s_%s", j->shape, j->compute);
-    print_share(b, name, &w, t, 1);
-    measure_kinds(b, j, m, s, inside_n_rows(s));
+    if (!writes) measure_clips(b, j, m, s);
+    if (writes || inside_family(m)->audio_lm) measure_texts(b, j, m, s, writes ? 0 : PLAN_DECODER);
     steno_session_close(s);
 }
 
@@ -162,7 +208,7 @@ static void measure_model(struct bench *b, const struct job *j)
         if (b->roofs.gops[of] > 0) printf(" %s %.0f", roof_name(of), b->roofs.gops[of]);
     printf(" GOP/s, read %.1f GB/s\n", b->roofs.read);
     if (steno_serves(m, STENO_CALL_TRANSCRIBE, "condition_on_previous_text")) measure_windows(b, j, m);
-    else measure_clips(b, j, m);
+    else measure_session(b, j, m);
     fflush(stdout);
     steno_model_close(m);
 }
