@@ -360,7 +360,8 @@ static int enter_track(struct job_input *in)
     in->n_channels = steno_media_channels(in->media);
     if (in->n_channels > in->most_channels) in->most_channels = in->n_channels;
     const int channel = in->own.channel == JOB_SAME_CHANNEL ? j->channel : in->own.channel;
-    in->channel = channel == JOB_SPLIT ? 0 : channel;
+    in->is_split = channel == JOB_SPLIT;
+    in->channel = in->is_split ? 0 : channel;
     if ((!j->diarize || in->n_channels == 2) && channel < in->n_channels) return 1;
     input_close(in);
     refuse(in);
@@ -374,7 +375,7 @@ int input_another(struct job_input *in, int *ok)
         return 1;
     }
     in->parts.at = 0;
-    if (in->job->channel == JOB_SPLIT && in->channel + 1 < in->n_channels) {
+    if (in->is_split && in->channel + 1 < in->n_channels) {
         in->channel++;
         return 1;
     }
@@ -395,7 +396,7 @@ int input_open(struct job_input *in, const struct job_file *f)
     in->params.language = f->language ? f->language : j->params.language;
     in->params.initial_prompt = f->initial_prompt ? f->initial_prompt : j->params.initial_prompt;
     in->channel = JOB_MIX;
-    in->is_refused = in->has_text = 0;
+    in->is_refused = in->has_text = in->is_split = 0;
     in->lost = 0;
     in->media = NULL;
     in->most_channels = 0;

@@ -42,6 +42,7 @@ struct job_input {
     steno_media *media;       /* NULL if not open */
     int n_tracks, track;      /* track: from 1; JOB_ANY_TRACK: the most suitable one */
     int n_channels, channel;  /* of the track; channel: from 0, JOB_MIX: the mix */
+    int is_split;             /* each of its channels is transcribed, one after the other */
     int most_channels;        /* maximum of its tracks so far */
     int is_silent;            /* voice activity detection found no speech: nothing is decoded */
     int is_refused;           /* the file lacks the requested channels */

@@ -14,11 +14,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 /* A result of the item is read back. */
-static void check_result(const struct manifest_item *it, enum batch_class class)
+static void check_result(const struct manifest_item *it, enum batch_class class, int n_channels)
 {
     struct batch_work w = { .item = *it, .attempt = 2 };
     struct batch_record r;
-    const struct batch_outcome how = { class, class == CLASS_OK ? NULL : "a reason" };
+    const struct batch_outcome how = { .class = class, .reason = class == CLASS_OK ? NULL : "a reason", .channel = n_channels - 1,
+                                       .n_channels = n_channels };
     const struct transcript_source source = { .model = "model" };
     size_t len;
     struct transcript t = { .text = "a text", .language = "en" };
@@ -29,6 +30,7 @@ static void check_result(const struct manifest_item *it, enum batch_class class)
     if (!copy) abort();
     batch_record_read(&r, copy);
     if (r.kind != RECORD_RESULT || r.class != class || strcmp(r.id, it->id)) abort();
+    if (r.n_channels != (how.reason || !n_channels ? 1 : n_channels) || r.channel != r.n_channels - 1) abort();
     if (r.run_at >= r.run_end || r.run_end > len || strncmp(line + r.run_at, ", \"run\": {", 10)) abort();
     free(copy);
     free(line);
@@ -42,18 +44,26 @@ static void read_item(char *line, int class)
     if (how == MANIFEST_ITEM) {
         if (!it.id[0] || !it.path[0] || strlen(it.id) > MANIFEST_ID_MAX || it.channel < -1 || it.begin_ms < -1) abort();
         if (it.duration_ms && it.begin_ms < 0) abort();
-        check_result(&it, (enum batch_class)(class % N_CLASSES));
+        check_result(&it, (enum batch_class)(class % N_CLASSES), class / N_CLASSES);
     }
     if (how == MANIFEST_BAD && !why[0]) abort();
     manifest_item_free(&it);
 }
 
-static void read_record(struct id_set *ids, char *line)
+struct records { struct id_set ids; struct batch_group group; int64_t at; };
+
+/* A complete result begins at or before its last line. */
+static void read_record(struct records *all, char *line)
 {
     struct batch_record r;
+    struct id_set *ids = &all->ids;
+    const int64_t at = all->at;
     const char *end = line + strlen(line);
     batch_record_read(&r, line);
     if (r.kind == RECORD_BAD && (r.id || r.run_at || r.run_end)) abort();
+    all->at += 1;
+    const int is_complete = batch_group_add(&all->group, &r, at);
+    if (is_complete && (r.kind != RECORD_RESULT || r.channel + 1 != r.n_channels || all->group.at != at - r.channel)) abort();
     if (!r.id) return;
     if (r.id < line || r.id > end || r.run_end > (size_t)(end - line) || r.run_at > r.run_end) abort();
     const struct id_key key = id_key_of(r.id);
@@ -64,7 +74,7 @@ static void read_record(struct id_set *ids, char *line)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    struct id_set ids = { 0 };
+    struct records all = { .at = 0 };
     struct batch_header h;
     if (n < 2 || n > MANIFEST_LINE_MAX) return 0;
     char *text = malloc(n);
@@ -74,15 +84,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     const int what = data[0] % 4;
     if (what == 0) text[strcspn(text, "\n")] = '\0'; /* the end of its line */
     if (what == 0) read_item(text, data[0] / 4);
-    if (what == 1) read_record(&ids, text);
+    if (what == 1) read_record(&all, text);
     if (what == 2 && batch_header_read(&h, text) && (!h.engine[0] || h.manifest_bytes < 0)) abort();
     for (char *line = text, *next; what == 3 && line; line = next) {
         next = strchr(line, '\n');
         if (next) *next++ = '\0';
-        read_record(&ids, line);
+        read_record(&all, line);
     }
-    if (ids.size && ids.n > ids.size) abort();
-    id_set_free(&ids);
+    if (all.ids.size && all.ids.n > all.ids.size) abort();
+    id_set_free(&all.ids);
     free(text);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* steno: the verb batch: transcription of a manifest's inputs. SPDX-License-Identifier: MIT */
 #include "batch/control.h"
 #include "batch/isolate.h"
+#include "batch/journal_lines.h"
 #include "batch/merge.h"
 #include "batch/model_hash.h"
 #include "batch/shard.h"
@@ -8,11 +9,14 @@
 #include "cli/message.h"
 #include "cli/option_names.h"
 #include "cmd.h"
+#include "out_name.h"
 #include "verbs/opt_rules.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 struct opts {
     struct transcribe_opts t; /* must be first: rows of other verbs set it */
@@ -66,13 +70,14 @@ static const struct arg rows[] = {
       .help = "write DIR/NAME.FORMAT for each input (made if missing); NAME is that of the input, or its \"id\"; @ is the input's own "
               "folder, @/NAME one in it" },
     { .name = "output-template", .kind = ARG_TEXT, .at = AT(t.out_template), .value = "TEXT",
-      .help = "names of files below DIR, made of {stem}, {ext}, {dir}, {format} and {language}; without it {stem}.{format}" },
+      .help = "names of files below DIR, made of {stem}, {ext} and {dir} (of the input), {n} (its number in the manifest), {format}, "
+              "{language}, {date} and {time} (when the journal was begun) and {model}; without it {stem}.{format}" },
     ARG_HEADING("Input"),
     { .name = "task", .kind = ARG_WORD, .at = AT(t.task), .value = "transcribe|translate", .dflt = ARG_OF_PARAM,
       .help = "write the transcript, or its English translation" },
     TRANSCRIBE_LANGUAGE_ROW(struct transcribe_opts),
-    { .name = "channels", .kind = ARG_TEXT, .at = AT(t.channels), .value = "mix|N", .dflt = "mix",
-      .help = "mix all channels, or transcribe channel N only, counted from 0" },
+    { .name = "channels", .kind = ARG_TEXT, .at = AT(t.channels), .value = "mix|split|N", .dflt = "mix",
+      .help = "mix all channels, transcribe each separately (a result for each), or transcribe channel N only, counted from 0" },
     { .name = "audio-track", .kind = ARG_TEXT, .at = AT(t.audio_track), .value = "auto|N", .dflt = "auto",
       .help = "track of a file with several: FFmpeg's choice, or track N, counted from 1" },
     TRANSCRIBE_DIARIZE_ROWS(struct transcribe_opts),
@@ -107,6 +112,7 @@ static void options_json(struct sink *f, const void *opts)
 
 struct run {
     struct opts o;
+    char date[OUT_TIME_SZ], time[OUT_TIME_SZ], *model_name; /* in names of files */
     struct args_given given;
     struct path_guard path_guard;
     struct batch_control control;
@@ -119,13 +125,13 @@ static int check_given(const struct opts *o)
     if (!o->output) return message_usage("no output; -o gives the file of results");
     if (o->jobs > 1 && !o->isolate) return message_usage("--jobs needs --isolate");
     if (o->retry_failed && !o->resume) return message_usage("--retry-failed needs --resume");
-    if (!strcmp(o->t.channels, "split")) return message_usage("--channels split: an input has one result here; give mix or a number");
-    if (!strcmp(o->t.audio_track, "all")) return message_usage("--audio-track all: an input has one result here; give auto or a number");
+    if (!strcmp(o->t.audio_track, "all")) return message_usage("--audio-track all: one track is transcribed here; give auto or a number");
     return EXIT_OK;
 }
 
 static int check_files(struct run *r)
 {
+    r->worker.files.is_split = r->o.t.channel == JOB_SPLIT;
     int code = batch_files_open(&r->worker.files);
     if (code == EXIT_OK) code = batch_files_keep(&r->worker.files, r->o.manifest);
     return code == EXIT_OK ? batch_files_keep(&r->worker.files, r->o.output) : code;
@@ -152,15 +158,50 @@ static int check(struct run *r)
     return code == EXIT_OK ? check_files(r) : code;
 }
 
+/* ---- names of files ---------------------------------------------------------------------------------------------------------- */
+
+enum { FIRST_LINE_READ = -1 };
+
+static int first_line(void *user, const struct text_lines *l, char *line, int64_t at)
+{
+    struct batch_header h;
+    char *begun = user;
+    (void)l, (void)at;
+    if (batch_header_read(&h, line) && strspn(h.begun, "0123456789-T:") == strlen("2026-03-01T14:05:59"))
+        memcpy(begun, h.begun, sizeof h.begun);
+    return FIRST_LINE_READ;
+}
+
+/* Set the time in names: that of the journal that is continued, or now. */
+static int name_time(struct run *r)
+{
+    struct batch_header *h = &r->control.header;
+    const struct journal_lines each = { first_line, h->begun };
+    out_time_text(r->date, r->time, time(NULL));
+    for (char *p = r->time; (p = strchr(p, '-')) != NULL;) *p = ':';
+    snprintf(h->begun, sizeof h->begun, "%.10sT%.8s", r->date, r->time);
+    if (r->o.resume && batch_files_are_dated(&r->worker.files) && access(r->o.output, F_OK) == 0) {
+        const int code = journal_lines_walk(r->o.output, &each, NULL);
+        if (code != EXIT_OK && code != FIRST_LINE_READ) return code;
+    }
+    snprintf(r->date, sizeof r->date, "%.10s", h->begun);
+    snprintf(r->time, sizeof r->time, "%.8s", h->begun + 11);
+    for (char *p = r->time; (p = strchr(p, ':')) != NULL;) *p = '-';
+    r->worker.files.files.naming.date = r->date;
+    r->worker.files.files.naming.time = r->time;
+    return EXIT_OK;
+}
+
 /* ---- the run ----------------------------------------------------------------------------------------------------------------- */
 
 /* SHA-256 of the options that affect the results. */
-static int hash_options(char hex[SHA_HEX_SZ], const struct opts *o)
+static int hash_options(char hex[SHA_HEX_SZ], const struct opts *o, const char *model_name)
 {
     struct sink_memory memory = { 0 };
     struct sink f = sink_to_memory(&memory);
     struct sha s;
     options_json(&f, o);
+    if (model_name) sink_format(&f, " name %s", model_name);
     sink_format(&f, " compute %d cpu %s verify %d", o->t.engine.compute, o->t.engine.cpu ? o->t.engine.cpu : "", o->t.engine.verify);
     sha_init(&s, SHA_256);
     if (!f.failed) sha_push(&s, memory.p, memory.n);
@@ -178,7 +219,7 @@ static int fill_header(struct run *r)
     const steno_model *const models[] = { t->engine.model, t->vad.model, t->punctuation.model, t->aligner.model };
     snprintf(c->header.engine, sizeof c->header.engine, "%s", steno_version());
     snprintf(c->header.shard, sizeof c->header.shard, "%d/%d", c->shard, c->n_shards);
-    const int code = hash_options(c->header.options_sha256, &r->o);
+    const int code = hash_options(c->header.options_sha256, &r->o, r->model_name);
     return code == EXIT_OK ? model_hash(c->header.model_sha256, models, sizeof models / sizeof *models) : code;
 }
 
@@ -210,6 +251,8 @@ static int open_models(struct run *r)
     int code = engine_open(&b->t.engine, &r->o.t.engine, 0);
     if (code == EXIT_OK) decode_opts_settle(&r->o.t.decode, b->t.engine.model);
     if (code == EXIT_OK) code = batch_worker_open(b, &r->o.t);
+    if (code == EXIT_OK && batch_files_name_model(&b->files)) code = engine_name(&r->model_name, &b->t.engine, &r->o.t.engine);
+    b->files.files.naming.model = r->model_name;
     b->model_path = r->control.source.model = b->t.engine.path;
     r->control.source.options = options_json;
     r->control.source.opts = &r->o;
@@ -268,15 +311,19 @@ static int run(struct run *r)
     r->worker.timeout_s = r->o.timeout;
     r->worker.n_slots = (int)r->o.t.batch_size;
     int code = check(r);
+    const int is_named = batch_files_name_model(&r->worker.files);
+    if (code == EXIT_OK) code = name_time(r);
+    if (code == EXIT_OK && is_named) code = open_models(r);
     if (code == EXIT_OK) code = batch_control_check(c);
     if (code == EXIT_OK) code = batch_control_open(c, r->o.output, r->o.resume);
-    if (code == EXIT_OK) code = open_models(r);
+    if (code == EXIT_OK && !is_named) code = open_models(r);
     if (code == EXIT_OK) code = fill_header(r);
     if (code == EXIT_OK) code = batch_control_begin(c);
     if (code == EXIT_OK) code = r->o.isolate ? work_in_others(r) : work_here(r);
     if (code == EXIT_OK) code = batch_control_end(c);
     batch_control_free(c);
     batch_worker_close(&r->worker);
+    free(r->model_name);
     path_guard_free(&r->path_guard);
     return code;
 }

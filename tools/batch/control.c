@@ -73,7 +73,9 @@ static int read_item(struct batch_control *c, struct manifest_item *it, const ch
         if (c->reader.code != EXIT_OK) fail(c, c->reader.code);
         return 0;
     }
-    const int code = c->is_checked || !c->files ? EXIT_OK : batch_files_plan(c->files, it, c->reader.lines.number);
+    c->n_lines++;
+    const struct batch_line at = { it, c->reader.lines.number, c->n_lines };
+    const int code = c->is_checked || !c->files ? EXIT_OK : batch_files_plan(c->files, &at);
     if (code == EXIT_OK) return 1;
     manifest_item_free(it);
     fail(c, code);
@@ -86,13 +88,18 @@ int batch_control_check(struct batch_control *c)
     struct id_key key;
     const char *line;
     if (manifest_reader_open(&c->reader, c->manifest) != EXIT_OK) return fail(c, c->reader.code);
-    if (manifest_reader_is_pipe(&c->reader)) return EXIT_OK;
+    if (manifest_reader_is_pipe(&c->reader)) {
+        if (c->files && batch_files_count(c->files))
+            return fail(c, message_usage("--output-template: {n} needs a manifest that is a file, whose lines keep their numbers"));
+        return EXIT_OK;
+    }
     while (read_item(c, &it, &line)) {
         if (enter(c, &it, &key)) c->n_inputs++;
         manifest_item_free(&it);
     }
     if (c->code != EXIT_OK) return c->code;
     c->is_checked = 1;
+    c->n_lines = 0;
     c->header.manifest_bytes = text_lines_at(&c->reader.lines);
     const int64_t n = manifest_hash(c->header.manifest_sha256, c->manifest, c->header.manifest_bytes);
     if (n != c->header.manifest_bytes) {
@@ -181,6 +188,8 @@ static int compare_header(struct batch_control *c, const struct batch_header *wa
     if (strcmp(was->options_sha256, is->options_sha256))
         return other_run(c, "its first line has the options", was->options_sha256, is->options_sha256);
     if (strcmp(was->shard, is->shard)) return other_run(c, "it has the shard", was->shard, is->shard);
+    if (c->files && batch_files_are_dated(c->files) && strcmp(was->begun, is->begun))
+        return other_run(c, "it began at the time", was->begun, is->begun);
     if (!was->manifest_sha256[0] || !is->manifest_sha256[0] || !strcmp(was->manifest_sha256, is->manifest_sha256)) return EXIT_OK;
     if (was->manifest_bytes < is->manifest_bytes && manifest_hash(start, c->manifest, was->manifest_bytes) == was->manifest_bytes &&
         strcmp(start, was->manifest_sha256) == 0)
@@ -204,7 +213,7 @@ static int enter_record(struct batch_control *c, const struct batch_record *r)
     return 0;
 }
 
-struct scan { struct batch_control *c; int64_t n_records; struct batch_header header; };
+struct scan { struct batch_control *c; int64_t n_records; struct batch_group group; struct batch_header header; };
 
 static int not_own(const struct batch_control *c, long long number)
 {
@@ -215,21 +224,23 @@ static int scan_line(void *user, const struct text_lines *l, char *line, int64_t
 {
     struct scan *s = user;
     struct batch_record r;
-    (void)at;
     if (l->number == 1) return batch_header_read(&s->header, line) ? EXIT_OK : not_own(s->c, l->number);
     batch_record_read(&r, line);
     if (r.kind == RECORD_BAD) return not_own(s->c, l->number);
+    const int is_complete = batch_group_add(&s->group, &r, at);
     if (!r.id) return EXIT_OK;
     s->n_records++;
+    if (r.kind == RECORD_RESULT && !is_complete) return EXIT_OK;
     return enter_record(s->c, &r) ? no_memory(s->c) : EXIT_OK;
 }
 
-/* Read all lines. whole: bytes up to the last complete one. */
+/* Read all lines. whole: bytes up to the last complete one, of a complete result. */
 static int scan_lines(struct batch_control *c, struct scan *s, int64_t *whole)
 {
     const struct journal_lines each = { scan_line, s };
     int code = journal_lines_walk(c->journal.path, &each, whole);
     if (code == EXIT_OK && !*whole && !batch_journal_may_begin(&c->journal)) code = not_own(c, 1);
+    if (s->group.n) *whole = s->group.at;
     return code == EXIT_OK ? EXIT_OK : fail(c, code);
 }
 
@@ -263,7 +274,7 @@ static int add_poison(struct batch_control *c, struct batch_work *w)
 {
     char reason[80];
     snprintf(reason, sizeof reason, "the process was killed %d times during this input", w->attempt);
-    return add_failure(c, w, &(struct batch_outcome){ CLASS_POISON, reason });
+    return add_failure(c, w, &(struct batch_outcome){ .class = CLASS_POISON, .reason = reason });
 }
 
 /* @return 1: the input has a result */
@@ -288,6 +299,7 @@ static enum job_next take(struct batch_control *c, const struct manifest_item *i
     }
     w->item = *it;
     w->place = c->n_taken++;
+    w->number = c->n_lines;
     w->attempt = e->begun;
     if (e->begun > c->retries) {
         add_poison(c, w);
@@ -400,7 +412,7 @@ int batch_control_expired(struct batch_control *c, struct batch_work *w, double 
 {
     char reason[BATCH_REASON_SZ];
     batch_timeout_text(reason, timeout_s);
-    return add_failure(c, w, &(struct batch_outcome){ CLASS_TIMEOUT, reason });
+    return add_failure(c, w, &(struct batch_outcome){ .class = CLASS_TIMEOUT, .reason = reason });
 }
 
 int batch_control_spared(struct batch_control *c, struct batch_work *w)

@@ -33,6 +33,7 @@ struct batch_control {
     struct batch_queue ready, again; /* to be dealt before the manifest's next line, and later */
     struct batch_held *held;         /* [n_held] */
     int64_t n_taken, n_written;      /* with `ordered`: places given out, results written */
+    int64_t n_lines;      /* inputs of the manifest that were read, of all shards */
     int is_checked;       /* the whole manifest was read before */
     int is_read;          /* the manifest was read to its end */
     int is_over;          /* no other input may begin */

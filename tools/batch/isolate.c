@@ -103,7 +103,7 @@ static int send_input(struct isolate *s, struct worker *w, struct batch_work *in
     while (w->work[tag]) tag++;
     memset(&m, 0, sizeof m);
     m = (struct pipe_message){ .kind = PIPE_INPUT, .n = (uint32_t)strlen(input->line), .tag = tag, .attempt = input->attempt,
-                               .is_alone = input->is_alone };
+                               .is_alone = input->is_alone, .number = input->number };
     w->work[tag] = input;
     w->n_dealt++;
     w->is_alone = input->is_alone;

@@ -1,5 +1,6 @@
 /* steno: the journal of a batch, which is also its output. SPDX-License-Identifier: MIT */
 #include "batch/journal.h"
+#include "batch/ids.h"
 #include "json_scan.h"
 #include "utf8.h"
 #include "write.h"
@@ -48,19 +49,32 @@ static int class_read(enum batch_class *c, const struct json_path *j)
     return 0;
 }
 
-/* The members of a result's front come in the order id, class, retryable, run. */
+/* Read the numbers of a result's channel, which are null if it has one line. @return 1, or 0 if they are neither */
+static int channel_read(struct batch_record *r, const struct json_path *j)
+{
+    const int64_t n = json_path_whole(j);
+    if (j->piece == JSON_PIECE_OTHER) return 1;
+    if (n < 0 || n > INT32_MAX) return 0;
+    if (json_path_is(j, "channel")) r->channel = (int)n;
+    else r->n_channels = (int)n;
+    return json_path_is(j, "channel") || r->channel < r->n_channels;
+}
+
+/* The members of a result's front come in the order id, class, retryable, channel, channels, run. */
 static int result_read(struct batch_record *r, struct json_path *j, const char *line)
 {
-    int has_class = 0;
+    int has_class = 0, is_bad = 0;
     size_t end = 0; /* of the member before */
     for (; json_path_next(j); end = (size_t)(j->json.p - line)) {
         if (json_path_is(j, "id")) r->id = json_path_text(j, "id");
         if (json_path_is(j, "class") && !(has_class = class_read(&r->class, j))) return 0;
+        if (json_path_is(j, "channel") || json_path_is(j, "channels")) is_bad |= !channel_read(r, j);
         if (!json_path_is(j, "run")) continue;
         if (j->piece == JSON_PIECE_OPEN) r->run_at = end;
         while (j->json.depth > 1 && json_path_next(j)) continue;
         r->run_end = (size_t)(j->json.p - line);
-        return r->run_at && r->id && has_class && j->json.depth == 1;
+        if (!r->n_channels) r->channel = 0, r->n_channels = 1;
+        return r->run_at && r->id && has_class && !is_bad && j->json.depth == 1;
     }
     return 0;
 }
@@ -87,6 +101,17 @@ void batch_record_read(struct batch_record *r, char *line)
     r->kind = kind;
 }
 
+int batch_group_add(struct batch_group *g, const struct batch_record *r, int64_t at)
+{
+    if (r->kind != RECORD_RESULT) return *g = (struct batch_group){ 0 }, 0;
+    const uint64_t id = id_key_of(r->id).first;
+    if (!r->channel) *g = (struct batch_group){ .at = at, .id = id };
+    if (r->channel != g->n || id != g->id) return *g = (struct batch_group){ 0 }, 0; /* its beginning is missing */
+    if (++g->n < r->n_channels) return 0;
+    g->n = 0;
+    return 1;
+}
+
 /* Largest memory of this process so far, in bytes. */
 static int64_t peak_rss(void)
 {
@@ -107,6 +132,13 @@ static void put_run(struct sink *f, const struct batch_result *r)
     sink_char(f, '}');
 }
 
+static void put_number(struct sink *f, const char *key, int n, int is_known)
+{
+    sink_format(f, ", \"%s\": ", key);
+    if (is_known) sink_format(f, "%d", n);
+    else sink_text(f, "null");
+}
+
 void batch_result_write(struct sink *f, const void *result)
 {
     const struct batch_result *r = result;
@@ -117,6 +149,8 @@ void batch_result_write(struct sink *f, const void *result)
     if (name) utf8_json(f, name);
     else sink_text(f, "null");
     sink_format(f, ", \"retryable\": %s", !name ? "null" : batch_class_is_retryable(r->class) ? "true" : "false");
+    put_number(f, "channel", r->channel, r->channel >= 0);
+    put_number(f, "channels", r->n_channels, r->n_channels > 0);
     put_run(f, r);
     sink_format(f, ", \"manifest\": {%s}", r->other);
 }
@@ -138,8 +172,9 @@ void batch_header_write(struct sink *f, const void *header)
     put_text(f, "model_sha256", h->model_sha256);
     put_text(f, "options_sha256", h->options_sha256);
     put_text(f, "manifest_sha256", h->manifest_sha256);
-    sink_format(f, ", \"manifest_bytes\": %" PRId64 ", \"shard\": ", h->manifest_bytes);
-    utf8_json(f, h->shard);
+    sink_format(f, ", \"manifest_bytes\": %" PRId64, h->manifest_bytes);
+    put_text(f, "begun", h->begun);
+    put_text(f, "shard", h->shard);
     sink_char(f, '}');
 }
 
@@ -163,6 +198,7 @@ int batch_header_read(struct batch_header *h, char *line)
         take(h->options_sha256, sizeof h->options_sha256, &j, "header.options_sha256");
         take(h->manifest_sha256, sizeof h->manifest_sha256, &j, "header.manifest_sha256");
         take(h->shard, sizeof h->shard, &j, "header.shard");
+        take(h->begun, sizeof h->begun, &j, "header.begun");
         if (json_path_is(&j, "header.manifest_bytes")) h->manifest_bytes = json_path_whole(&j);
         if (!json_path_is(&j, "header") || j.piece != JSON_PIECE_CLOSE) continue;
         has_header = h->engine[0] && h->options_sha256[0] && h->shard[0] && h->manifest_bytes >= 0;

@@ -1,8 +1,9 @@
 /* steno: the journal of a batch, which is also its output. SPDX-License-Identifier: MIT
  *
  * JSON lines, only appended: "job" (the header) comes first; "begin" and "stop" of an attempt at an input, "transcript" with its result,
- * and "summary" at the end of a run. A line is written by one write(2). A lock keeps other processes away. A line without its end, which a
- * killed process left, is cut off. */
+ * and "summary" at the end of a run. An input whose channels are transcribed separately has a result of several lines, one after the
+ * other. A line, or such a group, is written by one write(2). A lock keeps other processes away. A line or a group without its end, which
+ * a killed process left, is cut off. */
 #ifndef STENO_TOOLS_BATCH_JOURNAL_H
 #define STENO_TOOLS_BATCH_JOURNAL_H
 #include "digest.h"
@@ -23,15 +24,26 @@ struct batch_record {
     enum record_kind kind;
     const char *id;           /* BEGIN, STOP, RESULT; points into the line */
     enum batch_class class;   /* RESULT */
+    int channel, n_channels;  /* RESULT: line `channel` of a group of n_channels lines; 0 of 1: it has one line */
     size_t run_at, run_end;   /* RESULT: bytes of the member "run", with the comma before it */
 };
 void batch_record_read(struct batch_record *r, char *line); /* overwrites the line */
+
+/* The lines of a result, as they are read one after the other. {0}: none yet */
+struct batch_group {
+    int64_t at;               /* the start of its first line */
+    int n;                    /* lines so far; 0: no group is begun */
+    uint64_t id;              /* the first bytes of its id's hash */
+};
+/* Add the line at `at`. @return 1: the result that began at g->at is complete; 0: it is not, or the line is no result */
+int batch_group_add(struct batch_group *g, const struct batch_record *r, int64_t at);
 
 /* What a result is, beside the members of jsonl. */
 struct batch_result {
     const char *id, *other;   /* other: members that the manifest passes on */
     enum batch_class class;
     int attempt;
+    int channel, n_channels;  /* channel -1: the mix; n_channels 0: they are not transcribed separately */
     int64_t spent_us, audio_ms; /* audio_ms -1: not known */
 };
 void batch_result_write(struct sink *f, const void *result); /* for struct transcript_source.more */
@@ -44,6 +56,7 @@ struct batch_header {
     char manifest_sha256[SHA_HEX_SZ]; /* "": it is standard input */
     int64_t manifest_bytes;
     char shard[24];
+    char begun[24];           /* 2026-03-01T14:05:59, local time; not compared */
 };
 void batch_header_write(struct sink *f, const void *header); /* for struct transcript_source.more */
 /* Read it from the journal's first line, which it overwrites. @return 1, or 0 if it is none */

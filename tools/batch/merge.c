@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct place { int64_t at; uint32_t n, journal; }; /* n 0: no result */
+struct place { int64_t at; uint32_t n, journal; }; /* of all lines of a result; n 0: none */
 
 struct merging {
     const struct batch_merge *m;
@@ -71,23 +71,25 @@ static struct place *place_of(const struct merging *g, const char *id, struct id
     return *e ? &g->place[*e - g->ids.entry] : NULL;
 }
 
-struct journal_walk { struct merging *g; int journal; };
+struct journal_walk { struct merging *g; int journal; struct batch_group group; };
 
 static int enter_place(void *user, const struct text_lines *l, char *line, int64_t at)
 {
     struct journal_walk *walk = user;
     struct merging *g = walk->g;
     struct batch_record r;
-    const size_t n = strlen(line) + 1;
+    const int64_t end = at + (int64_t)strlen(line) + 1;
     batch_record_read(&r, line);
-    if (r.kind == RECORD_BAD || n > UINT32_MAX)
+    const int is_complete = batch_group_add(&walk->group, &r, at);
+    const int64_t from = walk->group.at, n = end - from;
+    if (r.kind == RECORD_BAD || (is_complete && n > UINT32_MAX))
         return message_usage("%s: line %lld is not a line of a batch's journal", g->m->journals[walk->journal], l->number);
-    if (r.kind != RECORD_RESULT) return EXIT_OK;
+    if (!is_complete) return EXIT_OK;
     struct id_entry *e;
     struct place *p = place_of(g, r.id, &e);
     if (!p || (e->flags & ID_DONE && r.class != CLASS_OK)) return EXIT_OK;
     e->flags |= r.class == CLASS_OK ? ID_DONE : ID_FAILED;
-    *p = (struct place){ at, (uint32_t)n, (uint32_t)walk->journal };
+    *p = (struct place){ from, (uint32_t)n, (uint32_t)walk->journal };
     return EXIT_OK;
 }
 
@@ -97,7 +99,7 @@ static int find_places(struct merging *g)
     g->place = calloc(g->ids.size + 1, sizeof *g->place);
     if (code == EXIT_OK && !g->place) code = no_memory();
     for (int i = 0; i < g->m->n && code == EXIT_OK; i++) {
-        struct journal_walk walk = { g, i };
+        struct journal_walk walk = { .g = g, .journal = i };
         const struct journal_lines places = { enter_place, &walk };
         code = journal_lines_walk(g->m->journals[i], &places, NULL);
     }
@@ -117,23 +119,23 @@ static int reserve(struct merging *g, size_t n)
     return EXIT_OK;
 }
 
-/* Write a result that is in g->line. What its run adds to it differs from run to run, and is left out. */
-static int write_line(struct merging *g, size_t n)
+/* Write a line of a result. What its run adds to it differs from run to run, and is left out. */
+static int write_line(struct merging *g, const char *line, size_t n)
 {
     struct batch_record r;
-    memcpy(g->copy, g->line, n);
+    memcpy(g->copy, line, n);
     g->copy[n] = '\0';
     batch_record_read(&r, g->copy);
     if (r.kind != RECORD_RESULT) return message_usage("a journal changed while it was read"), EXIT_INPUT;
-    fwrite(g->line, 1, r.run_at, g->out);
-    fwrite(g->line + r.run_end, 1, n - r.run_end, g->out);
+    fwrite(line, 1, r.run_at, g->out);
+    fwrite(line + r.run_end, 1, n - r.run_end, g->out);
     if (!ferror(g->out)) return EXIT_OK;
     return strcmp(g->m->output, "-") ? message_not_written(g->m->output, errno) : message_flush();
 }
 
 static int copy_place(struct merging *g, const struct place *p)
 {
-    const int code = reserve(g, p->n);
+    int code = reserve(g, p->n);
     if (code != EXIT_OK) return code;
     for (size_t at = 0; at < p->n;) {
         const ssize_t k = pread(g->fd[p->journal], g->line + at, p->n - at, (off_t)(p->at + (int64_t)at));
@@ -144,7 +146,13 @@ static int copy_place(struct merging *g, const struct place *p)
         }
         at += (size_t)k;
     }
-    return write_line(g, p->n);
+    for (size_t at = 0; at < p->n && code == EXIT_OK;) {
+        const char *line = g->line + at, *end = memchr(line, '\n', p->n - at);
+        const size_t n = end ? (size_t)(end - line) + 1 : p->n - at;
+        code = write_line(g, line, n);
+        at += n;
+    }
+    return code;
 }
 
 /* By the manifest: copy the result of each input, if ordered, and report the inputs that have none. */
@@ -178,14 +186,15 @@ static int copy_line(void *user, const struct text_lines *l, char *line, int64_t
     if (r.kind != RECORD_RESULT) return EXIT_OK;
     struct id_entry *e;
     const struct place *p = place_of(g, r.id, &e);
-    return p && p->n && p->at == at && p->journal == (uint32_t)walk->journal ? write_line(g, n + 1) : EXIT_OK;
+    const int counts = p && p->n && at >= p->at && at < p->at + (int64_t)p->n && p->journal == (uint32_t)walk->journal;
+    return counts ? write_line(g, g->line, n + 1) : EXIT_OK;
 }
 
 static int copy_all(struct merging *g)
 {
     int code = EXIT_OK;
     for (int i = 0; i < g->m->n && code == EXIT_OK; i++) {
-        struct journal_walk walk = { g, i };
+        struct journal_walk walk = { .g = g, .journal = i };
         const struct journal_lines lines = { copy_line, &walk };
         if (!g->m->ordered) code = journal_lines_walk(g->m->journals[i], &lines, NULL);
         else if ((g->fd[i] = open(g->m->journals[i], O_RDONLY | O_CLOEXEC)) < 0) {

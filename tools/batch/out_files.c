@@ -2,12 +2,13 @@
 #include "batch/out_files.h"
 #include "cli/message.h"
 #include "out_name.h"
-#include <errno.h>
+#include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_KEPT = 32, NAME_RESULT = 64 }; /* flags of an entry, beside those of ids.h */
+enum { NAME_KEPT = 32, NAME_RESULT = 64, NAME_CHANNELS = 128 }; /* flags of an entry, beside those of ids.h */
 
 static int no_memory(void)
 {
@@ -44,27 +45,53 @@ static int look_up(struct batch_files *f, const char *folder, size_t n)
     return f->real ? 0 : -1;
 }
 
-/* The entry of a path's name in its true folder. @return NULL: no memory */
-static struct id_entry *enter(struct batch_files *f, const char *path)
+/* The first digit of the last ".ch2" in a path's name, or NULL. */
+static const char *channel_in(const char *path)
+{
+    const char *at = strrchr(path, '/'), *found = NULL;
+    for (at = at ? at : path; (at = strstr(at, ".ch")) != NULL; at += 3)
+        if (isdigit((unsigned char)at[3])) found = at + 3;
+    return found;
+}
+
+/* The entry of a path's name in its true folder; `channel` is where the name has the number of a channel, which is left out. NULL: nowhere.
+ * @return NULL: no memory */
+static struct id_entry *enter(struct batch_files *f, const char *path, const char *channel)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     if (look_up(f, slash ? path : ".", slash ? (size_t)(base - path) : 1)) return NULL;
-    const size_t n = strlen(f->real);
-    char *full = malloc(n + strlen(base) + 2);
+    const size_t n = strlen(f->real) + strlen(base) + 3;
+    char *full = malloc(n);
     if (!full) return NULL;
-    sprintf(full, "%s/%s", f->real, base);
+    const int before = channel ? (int)(channel - base) : (int)strlen(base);
+    const char *after = channel ? channel + strspn(channel, "0123456789") : "";
+    snprintf(full, n, "%s/%.*s%s%s", f->real, before, base, channel ? "/" : "", after); /* no name has this slash */
     const struct id_key key = id_key_of(full);
     free(full);
     return id_enter(&f->names, &key);
 }
 
+/* Enter a path as that of a file that is read, of a result, or of the results of all channels, and collect the flags of names that are
+ * equal. @return 0, or -1: no memory */
+static int enter_as(unsigned *met, struct batch_files *f, const char *path, const char *channel, unsigned flag)
+{
+    struct id_entry *e = channel ? NULL : enter(f, path, NULL);
+    *met = e ? e->flags : 0;
+    if (!channel && !e) return -1;
+    if (e) e->flags |= (uint16_t)flag;
+    const char *at = channel || !f->is_split ? channel : channel_in(path);
+    if (!at) return 0;
+    if (!(e = enter(f, path, at))) return -1;
+    *met |= channel ? e->flags : e->flags & NAME_CHANNELS;
+    e->flags |= (uint16_t)flag;
+    return 0;
+}
+
 int batch_files_keep(struct batch_files *f, const char *path)
 {
+    unsigned met;
     if (!f->files.naming.dir || !strcmp(path, "-")) return EXIT_OK;
-    struct id_entry *e = enter(f, path);
-    if (!e) return no_memory();
-    e->flags |= NAME_KEPT;
-    return EXIT_OK;
+    return enter_as(&met, f, path, NULL, NAME_KEPT) ? no_memory() : EXIT_OK;
 }
 
 static int refuse(const char *path, long long line, const char *why)
@@ -72,52 +99,109 @@ static int refuse(const char *path, long long line, const char *why)
     return message_usage("line %lld of the manifest: its result would be %s, %s", line, path, why);
 }
 
-/* Enter the name of one result. line: of the manifest */
-static int plan_one(struct batch_files *f, const char *input, int format, long long line)
+/* The path of a result, with the mark of its channel. */
+static char *path_of(size_t *below, const struct batch_files *f, const char *input, int format, const char *mark)
 {
+    struct out_naming naming = f->files.naming;
+    naming.mark = mark;
+    return out_names_one(below, &naming, input, format, NULL);
+}
+
+/* Where the path of a result has the number of its channel: there it differs from that of another channel. */
+static char *channel_of(char *path, const char *other)
+{
+    while (*path && *path == *other) path++, other++;
+    return *path ? path : NULL;
+}
+
+/* Enter the name of one result, or those of all channels. */
+static int plan_one(struct batch_files *f, const char *input, int format, const struct batch_line *at)
+{
+    const int is_split = f->is_split && at->it->channel < 0;
     size_t below;
-    char *path = out_names_one(&below, &f->files.naming, input, format, NULL);
-    struct id_entry *e = path ? enter(f, path) : NULL;
+    unsigned met = 0;
+    char *path = path_of(&below, f, input, format, is_split ? ".ch0" : NULL);
+    char *other = path && is_split ? path_of(NULL, f, input, format, ".ch1") : NULL;
+    char *channel = other ? channel_of(path, other) : NULL;
+    const char *fault = path ? out_name_fault(path + below) : NULL;
+    const int is_full = !path || (is_split && !other) || enter_as(&met, f, path, channel, is_split ? NAME_CHANNELS : NAME_RESULT);
+    const int is_unclear = channel && channel_in(channel);
     int code = EXIT_OK;
-    if (!e) code = no_memory();
-    else if (out_name_fault(path + below)) code = refuse(path + below, line, out_name_fault(path + below));
-    else if (e->flags & NAME_KEPT) code = refuse(path, line, "which this run reads or writes itself; give another folder");
-    else if (e->flags & NAME_RESULT)
-        code = refuse(path, line, "as that of an earlier line; give both an \"id\", or put {dir} or {ext} into --output-template");
-    else e->flags |= NAME_RESULT;
+    if (channel) *channel = 'N';
+    if (is_full) code = no_memory();
+    else if (fault) code = refuse(path, at->line, fault);
+    else if (is_unclear) code = refuse(path, at->line, "where a second .ch would be taken for the channel; change its name");
+    else if (met & NAME_KEPT) code = refuse(path, at->line, "which this run reads or writes itself; give another folder");
+    else if (met & (NAME_RESULT | NAME_CHANNELS))
+        code = refuse(path, at->line, "as that of an earlier line; give both an \"id\", or put {dir}, {ext} or {n} into --output-template");
     free(path);
+    free(other);
     return code;
 }
 
-int batch_files_plan(struct batch_files *f, const struct manifest_item *it, long long line)
+/* The number of an input as names have it. @return 0: it is too large */
+static int number_is(struct out_naming *naming, int64_t number)
 {
+    naming->index = number <= INT_MAX ? (int)number - 1 : 0;
+    return number <= INT_MAX;
+}
+
+int batch_files_plan(struct batch_files *f, const struct batch_line *at)
+{
+    const struct manifest_item *it = at->it;
+    unsigned met = 0;
     if (!f->files.naming.dir) return EXIT_OK;
     if (out_folder_is_beside(f->files.naming.dir) && !out_input_has_folder(it->path))
-        return message_usage("line %lld of the manifest: --output-dir %s: %s has no folder", line, f->files.naming.dir, it->path);
-    struct id_entry *own = strcmp(it->path, "-") ? enter(f, it->path) : NULL;
-    if (!own && strcmp(it->path, "-")) return no_memory();
-    if (own && own->flags & NAME_RESULT) return refuse(it->path, line, "which is also the result of an earlier line; give another folder");
-    if (own) own->flags |= NAME_KEPT;
+        return message_usage("line %lld of the manifest: --output-dir %s: %s has no folder", at->line, f->files.naming.dir, it->path);
+    if (!number_is(&f->files.naming, at->number) && batch_files_count(f))
+        return message_usage("line %lld of the manifest: {n} of --output-template ends at %d", at->line, INT_MAX);
+    if (strcmp(it->path, "-") && enter_as(&met, f, it->path, NULL, NAME_KEPT)) return no_memory();
+    if (met & (NAME_RESULT | NAME_CHANNELS))
+        return refuse(it->path, at->line, "which is also the result of an earlier line; give another folder");
     char *input = named_after(it);
     int code = input ? EXIT_OK : no_memory();
     for (int format = 0; format < N_WRITERS && code == EXIT_OK; format++)
-        if (f->files.naming.formats >> format & 1) code = plan_one(f, input, format, line);
+        if (f->files.naming.formats >> format & 1) code = plan_one(f, input, format, at);
     free(input);
     return code;
 }
 
 /* ---- options ----------------------------------------------------------------------------------------------------------------- */
 
-static int check_template(const char *template)
+static int has_word(const struct batch_files *f, const char *word)
 {
-    static const char *const unsteady[] = { "{n}", "{date}", "{time}", "{model}" };
+    return f->files.naming.dir && out_template_has(f->files.naming.template, word);
+}
+
+int batch_files_count(const struct batch_files *f)
+{
+    return has_word(f, "{n}");
+}
+
+int batch_files_are_dated(const struct batch_files *f)
+{
+    return has_word(f, "{date}") || has_word(f, "{time}");
+}
+
+int batch_files_name_model(const struct batch_files *f)
+{
+    return has_word(f, "{model}");
+}
+
+/* Does the last part of the template have {stem}, and no other part? */
+static int marks_name(const char *template)
+{
+    const char *stem = strstr(template, "{stem}"), *slash = strrchr(template, '/');
+    return stem && stem > slash && !strstr(stem + 1, "{stem}");
+}
+
+static int check_template(const char *template, int is_split)
+{
     const char *word;
     const size_t n = template ? out_template_unknown(template, &word) : 0;
-    if (n) return message_usage("--output-template: %.*s is unknown; here it takes {stem}, {ext}, {dir}, {format} and {language}",
-                                (int)n, word);
-    for (size_t i = 0; template && i < sizeof unsteady / sizeof *unsteady; i++)
-        if (out_template_has(template, unsteady[i]))
-            return message_usage("--output-template: %s is not known before the run, when names are compared; leave it out", unsteady[i]);
+    if (n) return message_usage("--output-template: %.*s is unknown; it takes " OUT_PLACEHOLDERS, (int)n, word);
+    if (template && is_split && !marks_name(template))
+        return message_usage("--channels split: put {stem} once into the last part of --output-template, since .ch0 follows it");
     return EXIT_OK;
 }
 
@@ -129,7 +213,7 @@ int batch_files_open(struct batch_files *f)
         return message_usage("%s", naming->dir ? "--output-dir needs the formats of the files: -f srt" :
                                                  "-f needs the folder of the files: --output-dir DIR; JSON lines go to -o");
     if (!naming->dir) return EXIT_OK;
-    int code = check_template(naming->template);
+    int code = check_template(naming->template, f->is_split);
     if (code == EXIT_OK && naming->formats & (naming->formats - 1) && !out_template_has(naming->template, "{format}"))
         code = message_usage("two formats would have the same names; put {format} into --output-template");
     if (code != EXIT_OK || out_folder_is_beside(naming->dir)) return code;
@@ -150,11 +234,15 @@ static int failed(struct batch_files *f, int status)
     return status == RESULT_FILES_NO_MEMORY ? STENO_ENOMEM : STENO_EIO;
 }
 
-int batch_files_write(struct batch_files *f, const struct manifest_item *it, const struct transcript *t)
+int batch_files_write(struct batch_files *f, const struct manifest_item *it, const struct transcript *t, int64_t number, int channel)
 {
+    char mark[OUT_NUMBER_SZ + 4];
     struct path_guard *shared = f->files.path_guard, own = { 0 }; /* of this input alone, so that memory does not grow with the files */
     char *input = named_after(it);
     int status = input && path_guard_read(&own, "the input", it->path) == LEDGER_OK ? RESULT_FILES_OK : RESULT_FILES_NO_MEMORY;
+    snprintf(mark, sizeof mark, ".ch%d", channel);
+    number_is(&f->files.naming, number);
+    f->files.naming.mark = channel < 0 ? NULL : mark;
     f->files.path_guard = &own;
     for (int format = 0; format < N_WRITERS && status == RESULT_FILES_OK; format++) {
         if (!(f->files.naming.formats >> format & 1)) continue;
@@ -165,6 +253,7 @@ int batch_files_write(struct batch_files *f, const struct manifest_item *it, con
         free(path);
     }
     f->files.path_guard = shared;
+    f->files.naming.mark = NULL;
     path_guard_free(&own);
     free(input);
     return status == RESULT_FILES_OK ? STENO_OK : failed(f, status);

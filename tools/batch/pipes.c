@@ -91,6 +91,7 @@ static struct batch_work *read_input(struct pipe_worker *p)
     w->place = m.tag;
     w->attempt = m.attempt;
     w->is_alone = m.is_alone;
+    w->number = m.number;
     if (manifest_item_read(&w->item, w->line, why) == MANIFEST_ITEM) return w;
     batch_work_free(w);
     return NULL;

@@ -11,6 +11,7 @@ struct pipe_message {
     uint32_t kind, n;         /* n: bytes after it */
     int32_t tag;              /* names the input; chosen by the controller */
     int32_t attempt, is_alone;
+    int64_t number;           /* of the input in the manifest */
     struct batch_done done;   /* its line counts in the controller only */
 };
 

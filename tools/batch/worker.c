@@ -26,13 +26,31 @@ static enum batch_class class_of(const struct job_input *in, const struct job_en
     }
 }
 
-/* Make the line of the slot's result. */
+/* Add a line to those of the slot's result. @return 0, or -1 if out of memory */
+static int line_add(struct batch_done *d, const char *line, size_t n)
+{
+    char *lines = line ? realloc(d->line, d->n + n) : NULL;
+    if (!lines) return -1;
+    memcpy(lines + d->n, line, n);
+    d->line = lines;
+    d->n += n;
+    return 0;
+}
+
+/* Make the line of the slot's result, or of its next channel. A failure is the result of all channels. */
 static int result_make(struct batch_worker *b, struct batch_slot *s, const struct batch_outcome *how, struct transcript *t)
 {
     const struct transcript_source source = { .model = b->model_path, .sha256 = input_hash(&b->hashes, s->w->item.path) };
-    s->done.class = how->class;
-    s->done.line = batch_work_line(&s->done.n, s->w, how, t, &source);
-    if (s->done.line) return EXIT_OK;
+    if (s->done.line && s->done.class != CLASS_OK) return EXIT_OK;
+    if (how->reason) {
+        free(s->done.line);
+        s->done = (struct batch_done){ .class = how->class };
+    }
+    size_t n = 0;
+    char *line = batch_work_line(&n, s->w, how, t, &source);
+    const int is_full = line_add(&s->done, line, n);
+    free(line);
+    if (!is_full) return EXIT_OK;
     message("%s: out of memory for its result", s->w->item.id);
     return EXIT_MEMORY;
 }
@@ -42,7 +60,7 @@ static int on_end(void *user, const struct job_input *in, const struct job_end *
     struct batch_worker *b = user;
     char reason[OPTION_TEXT_SZ];
     if (e->status == STENO_OK) return EXIT_OK;
-    struct batch_outcome how = { class_of(in, e), reason };
+    struct batch_outcome how = { .class = class_of(in, e), .reason = reason };
     if (how.class == CLASS_TIMEOUT) batch_timeout_text(reason, b->timeout_s);
     else snprintf(reason, sizeof reason, "%s", sound_reason(in->file, e->reason[0] ? e->reason : steno_status_text(e->status)));
     message_file(slot_of(b, in)->w->item.id, reason);
@@ -52,14 +70,20 @@ static int on_end(void *user, const struct job_input *in, const struct job_end *
 /* Write the files of a transcript. @return CLASS_OK, or the class of a failure, after a message */
 static enum batch_class write_files(struct batch_worker *b, const struct job_input *in, struct transcript *what)
 {
-    const struct manifest_item *it = &slot_of(b, in)->w->item;
+    const struct batch_work *w = slot_of(b, in)->w;
+    const struct manifest_item *it = &w->item;
     const struct transcript_source source = { .input = sound_shown(in->file), .model = b->model_path, .spent_us = WRITE_TIME_UNKNOWN,
                                               .sha256 = input_hash(&b->hashes, it->path) };
     if (!b->files.files.naming.dir) return CLASS_OK;
     what->layout = &b->t.layout;
     what->source = &source;
-    const int rc = batch_files_write(&b->files, it, what);
+    int32_t *speakers = NULL;
+    int rc = STENO_ENOMEM;
+    if (subtitle_opts_channel(&speakers, what, &b->t.o->subtitles, in->channel == JOB_MIX ? -1 : in->channel) == EXIT_OK)
+        rc = batch_files_write(&b->files, it, what, w->number, in->is_split ? in->channel : -1);
     what->source = NULL;
+    if (speakers) what->speakers = NULL;
+    free(speakers);
     if (rc == STENO_OK) return CLASS_OK;
     message("%s: cannot write %s: %s", it->id, b->files.files.path ? b->files.files.path : "its files", b->files.reason);
     return rc == STENO_ENOMEM ? CLASS_MEMORY : CLASS_IO;
@@ -69,17 +93,19 @@ static int on_output(void *user, const struct job_input *in, struct transcript *
 {
     struct batch_worker *b = user;
     char reason[OPTION_TEXT_SZ];
+    if (slot_of(b, in)->done.class != CLASS_OK) return EXIT_OK; /* an earlier channel failed */
     what->token_logprobs = b->t.o->token_logprobs;
     const enum batch_class class = write_files(b, in, what);
     if (class != CLASS_OK) snprintf(reason, sizeof reason, "its files were not written: %s", b->files.reason);
-    const struct batch_outcome how = { class, class == CLASS_OK ? NULL : reason };
+    const struct batch_outcome how = { class, class == CLASS_OK ? NULL : reason, in->channel == JOB_MIX ? -1 : in->channel,
+                                       in->is_split ? in->n_channels : 0 };
     return result_make(b, slot_of(b, in), &how, class == CLASS_OK ? what : NULL);
 }
 
 static int on_output_failed(void *user, const struct job_input *in, int status, const char *reason)
 {
     struct batch_worker *b = user;
-    const struct batch_outcome how = { status == STENO_ENOMEM ? CLASS_MEMORY : CLASS_DECODE, reason };
+    const struct batch_outcome how = { .class = status == STENO_ENOMEM ? CLASS_MEMORY : CLASS_DECODE, .reason = reason };
     return result_make(b, slot_of(b, in), &how, NULL);
 }
 
@@ -89,7 +115,7 @@ static int on_done(void *user, const struct job_input *in)
     struct batch_slot was = *slot_of(b, in);
     *slot_of(b, in) = (struct batch_slot){ 0 };
     was.done.is_empty = !in->has_text;
-    was.done.audio_ms = manifest_item_ms(&was.w->item, in->audio_ms);
+    was.done.audio_ms = manifest_item_ms(&was.w->item, in->audio_ms) * (in->is_split ? in->n_channels : 1);
     if (was.done.line) return b->code = b->source->done(b->source->user, was.w, &was.done);
     return b->code = b->source->stopped(b->source->user, was.w);
 }

@@ -3,8 +3,10 @@
 #include "cli/message.h"
 #include "cli/option_names.h"
 #include "cli/words.h"
+#include "out_name.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { DEVICE_GPU = 2 }; /* value of --device */
 
@@ -141,6 +143,28 @@ int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
     if (code == EXIT_OK && lanes) code = engine_open_session(e, lanes);
     if (code != EXIT_OK) engine_close(e);
     return code;
+}
+
+/* The typed name, or the name of the file or folder. */
+static char *model_name(const char *typed, const char *path)
+{
+    struct stat st;
+    if (typed && stat(typed, &st)) return out_part(typed);
+    char *folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? strdup(path) : NULL;
+    for (size_t n = folder ? strlen(folder) : 0; n > 1 && folder[n - 1] == '/'; n--) folder[n - 1] = '\0';
+    const char *slash = folder ? strrchr(folder, '/') : NULL;
+    char *stem = folder ? NULL : out_stem(path), *name = folder ? out_part(slash ? slash + 1 : folder) : stem ? out_part(stem) : NULL;
+    free(folder);
+    free(stem);
+    return name;
+}
+
+int engine_name(char **name, const struct engine *e, const struct engine_opts *o)
+{
+    *name = e->path ? model_name(o->model, e->path) : NULL;
+    if (*name || !e->path) return EXIT_OK;
+    message("out of memory for the name of the model");
+    return EXIT_MEMORY;
 }
 
 int engine_beside(steno_model **out, const char *path, const char *what, const struct engine *e, const struct engine_opts *o)

@@ -105,6 +105,9 @@ int engine_open_session(struct engine *e, int lanes);
 int engine_batch(struct engine *e, const steno_batch_params *p); /* open a batch, before its sessions */
 void engine_close(struct engine *e);
 
+/* The value of {model} in names of files. *name receives malloc'd text, or NULL if the model has no path. @return as engine_beside */
+int engine_name(char **name, const struct engine *e, const struct engine_opts *o);
+
 /* Open a second model on the team of the first. Options that apply to the first model only are ignored. @return EXIT_OK, or the exit
  * code to end with, after a message */
 int engine_beside(steno_model **out, const char *path, const char *what, const struct engine *e, const struct engine_opts *o);

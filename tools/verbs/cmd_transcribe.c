@@ -250,30 +250,6 @@ static int run_job(struct transcription *t, char **files, int n)
     return run_inputs(t, files, n);
 }
 
-/* The value of {model}: the typed name, or the name of the file or folder. */
-static char *model_name(const char *typed, const char *path)
-{
-    struct stat st;
-    if (typed && stat(typed, &st)) return out_part(typed);
-    char *folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? strdup(path) : NULL;
-    for (size_t n = folder ? strlen(folder) : 0; n > 1 && folder[n - 1] == '/'; n--) folder[n - 1] = '\0';
-    const char *slash = folder ? strrchr(folder, '/') : NULL;
-    char *stem = folder ? NULL : out_stem(path), *name = folder ? out_part(slash ? slash + 1 : folder) : stem ? out_part(stem) : NULL;
-    free(folder);
-    free(stem);
-    return name;
-}
-
-static int name_model(char **name, struct transcription *t)
-{
-    if (!t->engine.path) return EXIT_OK;
-    *name = model_name(t->o->engine.model, t->engine.path);
-    t->results->files.naming.model = *name;
-    if (*name) return EXIT_OK;
-    message("out of memory for the name of the model");
-    return EXIT_MEMORY;
-}
-
 static int run_files(struct transcribe_opts *o, char **files, int n)
 {
     const int64_t begun = progress_now_us();
@@ -312,7 +288,8 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     if (code == EXIT_OK) code = punctuation_open(&t.punctuation, &o->punctuation, &t.engine, &o->engine, may);
     if (code == EXIT_OK) code = post_open(&t.post, &o->post, &t.engine, &o->engine);
     results.hold_text |= t.aligner.session || t.punctuation.session || t.post.model;
-    if (code == EXIT_OK) code = name_model(&model, &t);
+    if (code == EXIT_OK) code = engine_name(&model, &t.engine, &o->engine);
+    results.files.naming.model = model;
     if (code == EXIT_OK) code = run_job(&t, files, n);
     if (o->print_timings) print_timings(&t, progress_now_us() - begun);
     dump_free(&t.dump);

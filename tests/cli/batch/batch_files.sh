@@ -1,15 +1,8 @@
 # steno: files of a batch's results, beside its JSON lines. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../lib.sh"
+. "$SRC/tests/cli/batch/lib_batch.sh"
 
-b() { # b CODE CLAIM ARGUMENT...: a batch of the manifest m.jsonl
-    local want=$1 claim=$2
-    shift 2
-    expect "$want" "$claim" batch -q -t 1 -m "$MODEL" -l zh -i m.jsonl "$@"
-}
 results() { grep -c '^{"type": "transcript"' "$1"; }
-same_tree() { # same_tree CLAIM DIR OTHER: the same names with the same bytes
-    diff -r "$2" "$3" >tree.diff || bad "$1" "$(head -5 tree.diff)"
-}
 
 mkdir a b
 head -c 60044 "$DIGITS" >a/one.wav
@@ -32,13 +25,6 @@ b 0 "the input's own folder takes the files" -o beside.jsonl -f txt --output-dir
 [ -s a/one-text.txt ] && [ -s b/calls-7-text.txt ] || bad "files are beside their inputs" "$(ls a b)"
 
 # names are compared before work begins
-refused() { # refused CLAIM WORDS ARGUMENT...
-    local claim=$1 words=$2
-    shift 2
-    b 2 "$claim" -o refused.jsonl "$@"
-    err_has "$words"
-    [ ! -e refused.jsonl ] || bad "$claim: nothing was done" "$(head -c 200 refused.jsonl)"
-}
 cp m.jsonl m.keep
 printf 'a/one.wav\na/two.wav\nb/one.wav\n' >m.jsonl
 refused "two results with the same name are refused" "line 3 of the manifest: its result would be d/one.srt, as that of an earlier line" \
@@ -56,8 +42,8 @@ refused "the journal's name is refused" "./refused.jsonl, which this run reads o
     --output-template 'refused.jsonl'
 refused "two formats with the same names are refused" "put {format} into --output-template" -f srt,vtt --output-dir d \
     --output-template '{stem}'
-refused "a name that changes from run to run is refused" "{date} is not known before the run" -f srt --output-dir d \
-    --output-template '{stem}-{date}.srt'
+refused "a name of unknown words is refused" "{hour} is unknown; it takes {stem}, {ext}, {format}" -f srt --output-dir d \
+    --output-template '{stem}-{hour}.srt'
 refused "formats without a folder are refused" "--output-dir DIR" -f srt
 refused "a folder without formats is refused" "needs the formats" --output-dir d
 refused "subtitle options without subtitles are refused" "add -f srt" -f txt --output-dir d --max-line-width 12

@@ -15,7 +15,7 @@ static int worker(void *user, struct pipe_worker *p)
     const struct batch_source source = pipe_worker_source(p);
     struct batch_work *w;
     while (source.next(source.user, 0, &w) == JOB_NEXT_FILE) {
-        const struct batch_outcome how = { CLASS_INPUT, "a reason" };
+        const struct batch_outcome how = { .class = CLASS_INPUT, .reason = "a reason" };
         const struct transcript_source of = { .model = "model" };
         struct batch_done done = { .class = CLASS_INPUT };
         source.begun(source.user, w);
