@@ -163,6 +163,14 @@ enum steno_gelu {
     STENO_GELU_TANH = 1 /* approximation by tanh, error at most 5e-4, as in whisper.cpp (which computes it in f16) */
 };
 
+/** Head of a Parakeet model that decodes, as NeMo's decoder_type. A hybrid (tdt_ctc) has a transducer and a CTC head. */
+enum steno_decoder_type {
+    STENO_DECODER_AUTO = 0, /* the transducer if the model has one */
+    STENO_DECODER_CTC = 1,
+    STENO_DECODER_RNNT = 2,
+    STENO_DECODER_TDT = 3
+};
+
 typedef struct steno_model_params {
     uint32_t size;         /* set by steno_model_params_init */
     int32_t compute;       /* enum steno_compute */
@@ -197,7 +205,7 @@ typedef struct steno_model_params {
      * models ignore it. */
     const char *jieba_dict;
     int32_t gelu;          /* enum steno_gelu, for Whisper models */
-    int32_t pad_gelu;      /* 0 */
+    int32_t decoder_type;  /* enum steno_decoder_type, for Parakeet models. STENO_EARG for a head that the model does not have */
 } steno_model_params;
 
 /** Write defaults into the first `size` bytes of the struct. */
@@ -362,6 +370,7 @@ typedef struct steno_model_info {
                                  of the upper half of the layers. steno_model_params.alignment_heads names the right ones */
     char durations[36];     /* TDT: numbers of rows that a token may last, "0 1 2 3 4"; "N up to M" if there are many; "": another model */
     int32_t attention_before, attention_after; /* rows of the encoder before and after a row that it attends to; -1: all */
+    char decoder_types[16]; /* heads of a Parakeet model, "tdt ctc"; the first one is used by default. "": another model */
 } steno_model_info;
 
 /** Fill `info` up to info->size bytes. @return STENO_OK, STENO_EARG */

@@ -12,7 +12,8 @@ STRUCTS: dict[str, tuple[int, str]] = {
     )),
     "steno_model_params": (96, (
         "size:u4@0 compute:i4@4 cpu_level:z@8 team:p@16 vocab:z@24 no_cmvn:i4@32 index_only:i4@36 alignment_heads:z@40 "
-        "verify:i4@48 text_ctx:i4@52 llm:z@56 kv_type:i4@64 pad:i4@68 share_with:p@72 jieba_dict:z@80 gelu:i4@88 pad_gelu:i4@92"
+        "verify:i4@48 text_ctx:i4@52 llm:z@56 kv_type:i4@64 pad:i4@68 share_with:p@72 jieba_dict:z@80 gelu:i4@88 "
+        "decoder_type:i4@92"
     )),
     "steno_reader": (32, (
         "size:u8@0 read:p@8 close:p@16 user:p@24"
@@ -27,13 +28,14 @@ STRUCTS: dict[str, tuple[int, str]] = {
     "steno_kind": (696, (
         "size:u4@0 readable:i4@4 what:s160@8 advice:s320@168 file:s208@488"
     )),
-    "steno_model_info": (304, (
+    "steno_model_info": (320, (
         "size:u4@0 family:s16@4 name:s24@20 weight_type:s8@44 compute:s8@52 cpu_level:s16@60 n_mels:i4@76 n_audio_ctx:i4@80 "
         "n_audio_state:i4@84 n_audio_head:i4@88 n_audio_layer:i4@92 n_vocab:i4@96 n_text_ctx:i4@100 n_text_state:i4@104 "
         "n_text_head:i4@108 n_text_layer:i4@112 n_languages:i4@116 is_multilingual:i4@120 weight_bytes:i8@128 "
         "session_bytes:i8@136 parameters:i8@144 format:s24@152 alignment_heads:z@176 device:s8@184 attention:s8@192 "
         "decoder_weights:s8@200 verify:i4@208 itn:i4@212 bare_text:i4@216 jieba:i4@220 token_bytes:i8@224 kv_bytes:i8@232 "
-        "chat:s16@240 alignment_unsure:i4@256 durations:s36@260 attention_before:i4@296 attention_after:i4@300"
+        "chat:s16@240 alignment_unsure:i4@256 durations:s36@260 attention_before:i4@296 attention_after:i4@300 "
+        "decoder_types:s16@304"
     )),
     "steno_tensor": (80, (
         "size:u4@0 n_dims:i4@4 name:z@8 type:z@16 file:z@24 dim:u8*4@32 offset:u8@64 bytes:u8@72"
@@ -351,6 +353,12 @@ ENUMS: dict[str, dict[str, int]] = {
     "steno_gelu": {
         "STENO_GELU_ERF": 0,
         "STENO_GELU_TANH": 1,
+    },
+    "steno_decoder_type": {
+        "STENO_DECODER_AUTO": 0,
+        "STENO_DECODER_CTC": 1,
+        "STENO_DECODER_RNNT": 2,
+        "STENO_DECODER_TDT": 3,
     },
     "steno_tokenize_flags": {
         "STENO_TOKENIZE_SPECIAL": 1,

@@ -13,14 +13,15 @@ from ._native import Failure, bytes_of, field_rows, lib, new
 CHOICES = { # by field: the enum, and what its enumerators have before the name of a choice
     "task": ("steno_task", "STENO_"), "guards": ("steno_guards", "STENO_GUARDS_"), "tags": ("steno_tags", "STENO_TAGS_"),
     "decoding": ("steno_decoding", "STENO_DECODING_"), "compute": ("steno_compute", "STENO_COMPUTE_"),
-    "kv_type": ("steno_kv_type", "STENO_KV_"), "gelu": ("steno_gelu", "STENO_GELU_"), "pooling": ("steno_pooling", "STENO_POOLING_"),
+    "kv_type": ("steno_kv_type", "STENO_KV_"), "gelu": ("steno_gelu", "STENO_GELU_"),
+    "decoder_type": ("steno_decoder_type", "STENO_DECODER_"), "pooling": ("steno_pooling", "STENO_POOLING_"),
     "schedule": ("steno_vad_schedule", "STENO_VAD_SCHEDULE_"), "rules": ("steno_vad_rules", "STENO_VAD_RULES_"),
 }
 LISTS: dict[str, Any] = {
     "prompt_tokens": ctypes.c_int32, "prefix_tokens": ctypes.c_int32, "clip_timestamps": ctypes.c_double,
     "fallback_temperatures": ctypes.c_double, "stop": ctypes.c_char_p,
 }
-CALLS = ("size", "pad", "pad2", "pad3", "pad_gelu", "user", "resume", "n_resume", "team", "share_with")
+CALLS = ("size", "pad", "pad2", "pad3", "user", "resume", "n_resume", "team", "share_with")
 _fields: dict[str, dict[str, str]] = {}
 
 

@@ -194,6 +194,7 @@ static const struct param open_model[] = {
     { M(share_with), HOOK, .models = MODELS_ALL },
     { M(jieba_dict), TEXT, .models = MODELS_ALL },
     { M(gelu), CHOICE(STENO_GELU_TANH), .models = MODELS_AR },
+    { M(decoder_type), CHOICE(STENO_DECODER_TDT), .models = MODELS_PIECES | MODELS_PIECES_STREAM },
 };
 
 #define N_ROWS(table) (int)(sizeof table / sizeof *table)

@@ -100,6 +100,7 @@ static const struct { unsigned models; const char *why, *audio_lm; } reasons[] =
     { MODELS_AR | MODELS_CLIPS | MODELS_PIECES_STREAM, "is for models that decode windows or clips", NULL },
     { MODELS_PIECES_STREAM, "is for models that decode streams with a choice of look-ahead", NULL },
     { MODELS_CLIPS, "is for models that decode clips", NULL },
+    { MODELS_PIECES | MODELS_PIECES_STREAM, "is for models with a transducer, a CTC head, or both (Parakeet)", NULL },
     { MODELS_FBANK, "is for models whose filter banks are shifted and scaled", NULL },
     { MODELS_VOCAB, "is for models whose vocabulary may lie elsewhere", NULL },
     { MODELS_VAD, "is for voice-activity models", NULL },

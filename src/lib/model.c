@@ -154,6 +154,8 @@ static int load(steno_model *m, const struct model_source *place, const steno_mo
         const struct param_check param_check = { m, STENO_CALL_OPEN, p, NULL, e };
         rc = m->task ? param_check_all(&param_check) : err_set(e, STENO_EUNSUPPORTED, "%s: no task is called %s", w.name, m->family->task);
     }
+    if (!rc && p->decoder_type != STENO_DECODER_AUTO) rc = m->family->decoder(&m->family, &w, p->decoder_type, e);
+    if (!rc) m->task = task_find(m->family->task);
     const int verify = p->verify && (m->low_precision || m->blocks); /* "auto" may already mean f32 */
     if (!rc && !m->index_only) rc = weights_settle(&w, e);
     for (uint32_t i = 0; i < w.n_tensors && m->blocks && !verify; i++) tensor_pack_blocks(&w.tensor[i]);
@@ -365,6 +367,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     i.attention_before = m->sight.is_local ? m->sight.before : -1;
     i.attention_after = m->sight.is_local ? m->sight.after : -1;
     snprintf(i.durations, sizeof i.durations, "%s", m->durations);
+    snprintf(i.decoder_types, sizeof i.decoder_types, "%s", m->decoder_types);
     for (int k = 0; k < m->n_states; k++) {
         const struct state_desc *kv = &m->state[k];
         if (kv->kind != STATE_APPEND) continue;

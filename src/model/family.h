@@ -99,6 +99,7 @@ struct steno_model {
     struct model_widths widths;
     struct model_sight { int is_local; int32_t before, after; } sight; /* rows of the encoder that a row attends to; -1: all */
     char durations[36];            /* as in steno_model_info */
+    char decoder_types[16];        /* the same */
     void *front;                   /* front end: struct mel_bank, fbank_bank; may be NULL */
     void *part;                    /* the task's data (model/parts.h); may be NULL */
     struct vocab vocab;
@@ -213,6 +214,8 @@ struct family {
     enum family_bare bare_text;
     int (*match)(const struct weights *w);
     int (*describe)(steno_model *m, struct weights *w, steno_error *e);
+    /* Sets *f to the family of a head of this file (enum steno_decoder_type). STENO_EARG: the file does not have it. May be NULL */
+    int (*decoder)(const struct family **f, struct weights *w, int32_t decoder_type, steno_error *e);
     const struct speech *speech;   /* models that decode token by token */
     const struct ctc *ctc;         /* models with a CTC head */
     const struct pieces *pieces;   /* models whose tokens are pieces with times; else NULL */

@@ -17,7 +17,7 @@ enum {
     HEAD_ROWS = 64    /* rows with logits at a time */
 };
 static float const eps = 1e-5f;
-static const char head_name[] = "decoder.decoder_layers.0";
+static const char ctc_name[] = "decoder.decoder_layers.0", hybrid_ctc_name[] = "ctc_decoder.decoder_layers.0";
 
 /* The head of a model in any form. PARAKEET_NONE: another file or model */
 static enum parakeet_head head_of(const struct weights *w)
@@ -41,6 +41,30 @@ static int match_ctc(const struct weights *w)
 static int match_transducer(const struct weights *w)
 {
     return head_of(w) > PARAKEET_CTC;
+}
+
+/* Has the file a CTC head beside its transducer? */
+static int is_hybrid(struct weights *w)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s.weight", hybrid_ctc_name);
+    return weights_find(w, name) != NULL;
+}
+
+static const char *const head_names[] = { [PARAKEET_CTC] = "ctc", [PARAKEET_RNNT] = "rnnt", [PARAKEET_TDT] = "tdt" };
+
+static int decoder(const struct family **f, struct weights *w, int32_t decoder_type, steno_error *e)
+{
+    static enum parakeet_head const asked[] = { [STENO_DECODER_CTC] = PARAKEET_CTC, [STENO_DECODER_RNNT] = PARAKEET_RNNT,
+                                                [STENO_DECODER_TDT] = PARAKEET_TDT };
+    const enum parakeet_head own = head_of(w), head = asked[decoder_type];
+    const int has_both = own != PARAKEET_CTC && *f != &family_parakeet_stream && is_hybrid(w);
+    if (head == own) return STENO_OK;
+    if (head != PARAKEET_CTC || !has_both)
+        return err_set(e, STENO_EARG, "decoder_type is %s, and %s decodes with %s%s: leave it out", head_names[head], w->name,
+                       head_names[own], has_both ? " or ctc" : " only");
+    *f = &family_parakeet_ctc;
+    return STENO_OK;
 }
 
 /* ---- sizes */
@@ -124,7 +148,7 @@ static struct conformer conformer_of(const struct parakeet_shape *s)
     return c;
 }
 
-static int build_encoder(steno_model *m, struct weights *w, const struct parakeet_shape *s, int is_ctc, steno_error *e)
+static int build_encoder(steno_model *m, struct weights *w, const struct parakeet_shape *s, const char *ctc, steno_error *e)
 {
     struct build b;
     const struct conformer c = conformer_of(s);
@@ -134,20 +158,20 @@ static int build_encoder(steno_model *m, struct weights *w, const struct parakee
     build_begin(&b, &p, e);
     build_phase(&b, "encode");
     const uint16_t rows = b.plan.output = conformer_build(&b, &c, "encoder");
-    if (is_ctc) ctc_head_build(&b, head_name, rows, c.d, (uint32_t)s->n_vocab + 1);
+    if (ctc) ctc_head_build(&b, ctc, rows, c.d, (uint32_t)s->n_vocab + 1);
     else parakeet_build_joined(&b, s, rows);
     return build_end(&b, &m->plan[PLAN_ENCODER]);
 }
 
-/* The parts that do not depend on the head. */
-static int describe_encoder(steno_model *m, struct weights *w, const struct parakeet_shape *s, int is_ctc, steno_error *e)
+/* The parts that do not depend on the head. ctc: name of the CTC head's layer; NULL: a transducer */
+static int describe_encoder(steno_model *m, struct weights *w, const struct parakeet_shape *s, const char *ctc, steno_error *e)
 {
     m->n_vocab = s->n_vocab + 1;
     m->audio_ctx = m->segment_ctx = s->is_causal ? 0 : CLIP_ROWS;
     m->sight = (struct model_sight){ 1, s->behind, s->ahead };
     m->widths = (struct model_widths){ .n_mels = s->n_mels, .audio_state = s->d, .audio_heads = s->heads, .audio_layers = s->layers };
     int rc = parakeet_read_vocab(m, w, e);
-    if (!rc) rc = build_encoder(m, w, s, is_ctc, e);
+    if (!rc) rc = build_encoder(m, w, s, ctc, e);
     return rc ? rc : parakeet_open_front(m, w, s, e);
 }
 
@@ -160,6 +184,12 @@ int parakeet_read_sizes(struct parakeet_shape *s, struct weights *w, steno_error
     return rc ? rc : read_shape(s, w, e);
 }
 
+/* For steno_model_info. */
+static void print_heads(steno_model *m, enum parakeet_head own, int has_both)
+{
+    snprintf(m->decoder_types, sizeof m->decoder_types, "%s%s", head_names[own], has_both ? " ctc" : "");
+}
+
 static int describe_ctc(steno_model *m, struct weights *w, steno_error *e)
 {
     struct parakeet_shape s;
@@ -168,9 +198,11 @@ static int describe_ctc(steno_model *m, struct weights *w, steno_error *e)
     struct ctc_model *c = m->part = arena_array(&m->arena, 1, sizeof *c);
     if (!c) return err_nomem(e, sizeof *c, "a model");
     c->blank = s.n_vocab;
-    m->name = "ctc";
+    m->name = head_names[PARAKEET_CTC];
     m->n_plans = 1;
-    return describe_encoder(m, w, &s, 1, e);
+    const enum parakeet_head own = head_of(w);
+    print_heads(m, own, own != PARAKEET_CTC);
+    return describe_encoder(m, w, &s, own == PARAKEET_CTC ? ctc_name : hybrid_ctc_name, e);
 }
 
 /* For steno_model_info. */
@@ -195,9 +227,11 @@ static int describe_both(steno_model *m, struct weights *w, const struct parakee
                                     .stream = stream };
     memcpy(t->duration, s->duration, sizeof t->duration);
     print_durations(m, s);
-    m->name = s->n_durations ? "tdt" : "rnnt";
+    const enum parakeet_head own = s->n_durations ? PARAKEET_TDT : PARAKEET_RNNT;
+    m->name = head_names[own];
+    print_heads(m, own, !stream && is_hybrid(w));
     m->n_plans = 2;
-    const int rc = describe_encoder(m, w, s, 0, e);
+    const int rc = describe_encoder(m, w, s, NULL, e);
     return rc ? rc : parakeet_build_decoder(m, w, s, e);
 }
 
@@ -267,6 +301,9 @@ static void ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, st
 static const struct ctc head = { .query_rows = query_rows, .masked = masked, .ids_to_text = ids_to_text, .spoken = spoken,
                                  .rich_text = rich_text };
 
+/* A hybrid has both heads in its file. */
+static const char *const ctc_spare[] = { "*.num_batches_tracked", "preprocessor.featurizer.*", "encoder.pos_enc.pe",
+                                         "decoder.prediction.*", "joint.*", NULL };
 static const char *const spare[] = { "*.num_batches_tracked", "preprocessor.featurizer.*", "ctc_decoder.*", "encoder.pos_enc.pe", NULL };
 
 const struct family family_parakeet_ctc = {
@@ -277,9 +314,10 @@ const struct family family_parakeet_ctc = {
     .low_precision = LOW_PRECISION_ROWS,
     .match = match_ctc,
     .describe = describe_ctc,
+    .decoder = decoder,
     .ctc = &head,
     .pieces = &parakeet_pieces,
-    .spare = spare,
+    .spare = ctc_spare,
     .ids_to_bytes = ids_to_bytes,
 };
 
@@ -291,6 +329,7 @@ const struct family family_parakeet_stream = {
     .low_precision = LOW_PRECISION_ROWS,
     .match = parakeet_stream_match,
     .describe = describe_stream,
+    .decoder = decoder,
     .pieces = &parakeet_pieces,
     .spare = spare,
     .ids_to_bytes = ids_to_bytes,
@@ -304,6 +343,7 @@ const struct family family_parakeet_transducer = {
     .low_precision = LOW_PRECISION_ROWS,
     .match = match_transducer,
     .describe = describe_transducer,
+    .decoder = decoder,
     .pieces = &parakeet_pieces,
     .spare = spare,
     .ids_to_bytes = ids_to_bytes,

@@ -11,8 +11,18 @@ expect 0 "info reads a language model" info "$SRC/tests/data/lm/qwen3-q4_0.gguf"
 kv() { sed -n "s/^$1: //p" "$T/out"; }
 is "keys and values of all layers are the sum of the layers" "$(kv kv_bytes)" "$(($(kv kv_bytes_per_layer) * $(kv n_text_layer)))"
 expect 0 "info reads a transducer" info "$SRC/tests/data/fuzz/nemo/tdt"
-for line in "format: NeMo" "family: parakeet" "name: tdt" "durations: 0 1 3" "attention_before: 4" "attention_after: 2"; do
+for line in "format: NeMo" "family: parakeet" "name: tdt" "decoder_types: tdt" "durations: 0 1 3" \
+    "attention_before: 4" "attention_after: 2"; do
     grep -qxF "$line" "$T/out" || bad "info prints $line" "$(cat "$T/out")"
+done
+tdt=$SRC/tests/data/fuzz/nemo/tdt
+for verb in "" info stream; do
+    sound=$DIGITS
+    [ "$verb" = info ] && sound=
+    expect 2 "\"steno $verb\" refuses a head that the model does not have" $verb -m "$tdt" --decoder-type ctc $sound
+    err_has "--decoder-type is ctc, and $tdt decodes with tdt only: leave it out"
+    expect 2 "\"steno $verb\" refuses a head of a model without any" $verb -m "$MODEL" --decoder-type ctc $sound
+    err_has "--decoder-type is for models with a transducer, a CTC head, or both (Parakeet)"
 done
 expect 0 "info --json prints one object" info --json "$MODEL"
 out_has '"family": "whisper"'

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import unittest
 import wave
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -25,6 +26,14 @@ LM = os.path.join(SOURCE, "tests/data/lm/qwen3-q4_0.gguf")
 def steno(*arguments, **options):
     """Standard output of the program."""
     return subprocess.run([STENO, *arguments], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, **options).stdout.decode()
+
+
+def shared(path):
+    """A folder of the shared collection; without it the test is skipped."""
+    full = os.path.join(os.environ.get("STENO_SHARED", ""), path)
+    if not os.path.isdir(full):
+        raise unittest.SkipTest("STENO_SHARED does not name a folder with " + path)
+    return full
 
 
 def integers(path=DEMO):

@@ -54,6 +54,16 @@ class Transcribe(unittest.TestCase):
             self.assertEqual([(s.start, s.end) for s in result.segments], [(s["start"], s["end"]) for s in expected["segments"]])
         self.assertTrue(expected["segments"][0]["words"])
 
+    def test_the_head_of_a_hybrid_is_an_option_of_the_model(self):
+        folder = r.shared("material/parakeet")
+        hybrid, audio = folder + "/nemo/parakeet-digits-tdt_ctc.nemo", folder + "/audio/long.wav"
+        texts = [steno.Model(hybrid, decoder_type=head).transcribe(audio).result().text for head in ("auto", "tdt", "ctc")]
+        expected = [r.steno("-m", hybrid, "--decoder-type", head, audio) for head in ("auto", "tdt", "ctc")]
+        self.assertEqual([t.split() for t in texts], [t.split() for t in expected])
+        self.assertEqual((len(set(texts)), texts[0]), (2, texts[1]))
+        with self.assertRaisesRegex(steno.Error, "decoder_type is rnnt, and .* decodes with tdt or ctc"):
+            steno.Model(hybrid, decoder_type="rnnt")
+
     def test_only_an_aligner_aligns(self):
         with self.assertRaisesRegex(steno.Error, "does not align the words of transcripts"):
             self.model.transcribe(r.DEMO, aligner=self.model)

@@ -39,6 +39,7 @@ static const struct promise transcribe[] = {
     { "alignment-heads", DECODES, "--alignment-heads 0,1", "--word-timestamps", NULL },
     { "cmvn", TAGS, "--no-cmvn", "", NULL },
     { "gelu", DECODES, "--gelu tanh", "", NULL },
+    { "decoder-type", 0, "--decoder-type ctc", "", "golden/parakeet/test_parakeet_heads.c" },
     { "demo", 0, "--demo", "", NULL }, /* not together with -m */
     { "language", SPEECH, "-l en", "", "api/test_options.c" },
     { "offset-ms", SPEECH, "--offset-ms 700", "", NULL },
@@ -246,6 +247,7 @@ static const struct promise find[] = {
 static const struct promise listen[] = {
     { "model", SPEECH, "", "", "everything here" },
     { "vocab", TAGS, "--vocab %m", "", "cli/models.sh" },
+    { "decoder-type", 0, "--decoder-type ctc", "", "golden/parakeet/test_parakeet_heads.c" },
     { "demo", 0, "--demo", "", NULL },
     { "raw", SPEECH, "--raw s16le", "", NULL },
     { "raw-rate", SPEECH, "--raw-rate 8000", "--raw s16le", NULL },
@@ -282,6 +284,7 @@ static const struct promise info[] = {
     { "vocab", TAGS, "--vocab %m", "", "cli/models.sh" },
     { "llm", 0, "--llm %m", "", "golden/test_nano.c" },
     { "alignment-heads", DECODES, "--alignment-heads 0,1", "", NULL },
+    { "decoder-type", 0, "--decoder-type ctc", "", "golden/parakeet/test_parakeet_heads.c" },
     { "demo", 0, "--demo", "", NULL },
     { "plan", ALL, "--plan", "", NULL },
     { "tensors", ALL, "--tensors", "", NULL },

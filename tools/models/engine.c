@@ -42,6 +42,7 @@ int engine_model_params(steno_model_params *p, const struct engine_opts *o)
     p->jieba_dict = o->jieba_dict;
     p->text_ctx = (int32_t)o->ctx_size;
     p->kv_type = o->kv_type;
+    p->decoder_type = o->decoder_type;
     p->gelu = o->gelu ? STENO_GELU_TANH : STENO_GELU_ERF;
     return o->cpu ? check_cpu(o->cpu) : EXIT_OK;
 }
@@ -175,7 +176,7 @@ int engine_beside(steno_model **out, const char *path, const char *what, const s
     int code = engine_model_params(&p, o);
     p.team = e->team;
     p.compute = STENO_COMPUTE_AUTO;
-    p.verify = p.no_cmvn = p.text_ctx = p.kv_type = p.gelu = 0;
+    p.verify = p.no_cmvn = p.text_ctx = p.kv_type = p.gelu = p.decoder_type = 0;
     p.alignment_heads = NULL;
     if (code == EXIT_OK) code = models_open(out, &at, &choice, &p);
     free(at.path);

@@ -11,7 +11,7 @@ enum { ENGINE_F32 = 1 }; /* index among the values of --compute */
 
 struct engine_opts {
     const char *model, *vocab, *heads, *cpu, *llm, *draft, *jieba_dict;
-    int demo, cmvn, device, compute, kv_type, gelu, quiet, verbose;
+    int demo, cmvn, device, compute, kv_type, gelu, decoder_type, quiet, verbose;
     int verify;
     int index_only; /* set by verbs that only describe the model */
     int cmvn_apart; /* 1: --cmvn applies to another model */
@@ -63,6 +63,11 @@ struct engine {
     { .name = "gelu", .kind = ARG_WORD, .at = offsetof(T, engine.gelu), .value = "erf|tanh", .dflt = ARG_OF_PARAM, \
       .help = "activation of Whisper's layers: erf as in openai-whisper, tanh as in whisper.cpp" }
 
+#define ENGINE_DECODER_ROW(T) \
+    { .name = "decoder-type", .kind = ARG_WORD, .at = offsetof(T, engine.decoder_type), .value = "auto|ctc|rnnt|tdt", \
+      .dflt = ARG_OF_PARAM, \
+      .help = "head that decodes, of a Parakeet hybrid (tdt_ctc); auto: the transducer. \"steno info\" prints the heads of a model" }
+
 #define ENGINE_DEMO_ROW(T) \
     { .name = "demo", .kind = ARG_FLAG, .at = offsetof(T, engine.demo), .help = "use the small built-in model (spoken digits only)" }
 
@@ -74,7 +79,7 @@ struct engine {
 /* The group "Model" of verbs that transcribe. */
 #define ENGINE_RECOGNISER_ROWS(T) \
     ENGINE_MODEL_ROW(T), ENGINE_VOCAB_ROW(T), ENGINE_LLM_ROW(T), ENGINE_DRAFT_ROW(T), ENGINE_HEADS_ROW(T), ENGINE_CMVN_ROW(T), \
-        ENGINE_GELU_ROW(T), ENGINE_DEMO_ROW(T)
+        ENGINE_GELU_ROW(T), ENGINE_DECODER_ROW(T), ENGINE_DEMO_ROW(T)
 
 #define ENGINE_DEVICE_ROW(T) \
     ARG_HEADING("Machine"), \

@@ -131,8 +131,8 @@ static int open_model(struct vad *v, const char *path, const struct engine *e, c
     const struct model_choice choice = { .name = path, .quiet = 1 };
     int code = engine_model_params(&p, eo);
     p.team = e->team;
-    p.compute = STENO_COMPUTE_AUTO; /* --compute, --alignment-heads, --verify and --gelu apply to the recogniser */
-    p.verify = p.gelu = 0;
+    p.compute = STENO_COMPUTE_AUTO; /* --compute, --alignment-heads, --verify, --gelu and --decoder-type apply to the recogniser */
+    p.verify = p.gelu = p.decoder_type = 0;
     p.alignment_heads = NULL;
     if (vad_within && !eo->cmvn_apart) p.no_cmvn = 0;
     if (code == EXIT_OK) code = models_open(&v->model, &at, &choice, &p);

@@ -20,6 +20,7 @@ static const struct arg rows[] = {
     ENGINE_VOCAB_ROW(struct opts),
     ENGINE_LLM_ROW(struct opts),
     ENGINE_HEADS_ROW(struct opts),
+    ENGINE_DECODER_ROW(struct opts),
     ENGINE_DEMO_ROW(struct opts),
     ARG_HEADING("Output"),
     { .name = "plan", .kind = ARG_FLAG, .at = offsetof(struct opts, plan),
@@ -153,6 +154,7 @@ static void print_facts(int json, const struct engine *e, const char *given)
     const int decodes = i.n_text_ctx > 0 && option_served(e->model, "prompt_tokens");
     for (size_t k = 0; k < sizeof number / sizeof *number; k++)
         if (number[k].value || decodes) fact_int(json, number[k].key, number[k].value);
+    if (i.decoder_types[0]) fact_text(json, "decoder_types", i.decoder_types);
     if (i.durations[0]) fact_text(json, "durations", i.durations);
     if (i.attention_before >= 0) fact_int(json, "attention_before", i.attention_before);
     if (i.attention_after >= 0) fact_int(json, "attention_after", i.attention_after);

@@ -37,6 +37,7 @@ static const struct arg rows[] = {
     { .name = "alias", .kind = ARG_TEXTS, .at = AT(aliases), .value = "NAME=MODEL",
       .help = "another name of a model in requests; may be given several times" },
     { .name = "any-model", .kind = ARG_FLAG, .at = AT(any_model), .help = "an unknown name of a model means the first model" },
+    ENGINE_DECODER_ROW(struct transcribe_opts),
     ENGINE_DEMO_ROW(struct transcribe_opts),
     { .name = "idle-unload", .kind = ARG_S, .at = AT(idle_unload), .value = "S", .dflt = "0", .hi = 1e9,
       .help = "close a model after S seconds (or 10:00) without requests; the next request opens it again; 0: never" },

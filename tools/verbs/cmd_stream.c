@@ -170,6 +170,7 @@ struct opts {
 static const struct arg rows[] = {
     ENGINE_MODEL_ROW(struct opts),
     ENGINE_VOCAB_ROW(struct opts),
+    ENGINE_DECODER_ROW(struct opts),
     ENGINE_DEMO_ROW(struct opts),
     STREAM_SOUND_ROWS(struct opts),
     { .name = "language", .letter = 'l', .kind = ARG_TEXT, .at = AT(language), .value = "auto|CODE", .dflt = "auto",
