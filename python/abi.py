@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-HEADERS = ("steno", "media", "output", "live")
+HEADERS = ("include/steno/steno.h", "include/steno/media.h", "include/steno/output.h", "include/steno/live.h", "python/prefix.h")
 STORED = os.path.join(SOURCE, "python", "steno", "_abi.py")
 NUMBERS = {"int": "i4", "int32_t": "i4", "uint32_t": "u4", "int64_t": "i8", "uint64_t": "u8", "size_t": "u8", "float": "f4", "double": "f8"}
 LETTERS = {"i4": "i", "u4": "I", "i8": "q", "u8": "Q", "f4": "f", "f8": "d"}
@@ -25,10 +25,10 @@ def read_version():
 
 
 def header_text():
-    """All public headers without comments and lines of the preprocessor."""
+    """All headers without comments and lines of the preprocessor."""
     text = ""
     for name in HEADERS:
-        with open(os.path.join(SOURCE, "include", "steno", name + ".h"), encoding="utf-8") as f:
+        with open(os.path.join(SOURCE, name), encoding="utf-8") as f:
             text += f.read()
     text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
     text = re.sub(r"//[^\n]*", " ", text)
@@ -108,7 +108,7 @@ def read_functions(text):
 
 def figures(cc, structs, enums):
     """{"struct": size, "struct.field": (offset, size), "ENUMERATOR": value} as the compiler has them."""
-    lines = ["#include <stddef.h>", "#include <stdio.h>"] + [f"#include <steno/{h}.h>" for h in HEADERS]
+    lines = ["#include <stddef.h>", "#include <stdio.h>"] + [f"#include \"{os.path.join(SOURCE, h)}\"" for h in HEADERS]
     lines.append("int main(void)\n{")
     for name, fields in structs.items():
         lines.append(f'    printf("{name} %zu\\n", sizeof({name}));')

@@ -178,6 +178,9 @@ STRUCTS: dict[str, tuple[int, str]] = {
     "steno_live_params": (56, (
         "size:u4@0 step_ms:i4@4 max_turn_ms:i4@8 vad:p@16 find:p@24 text:p@32 on_event:p@40 user:p@48"
     )),
+    "steno_prefix": (24, (
+        "ids:p@0 banned:p@8 n:i4@16 n_banned:i4@20"
+    )),
 }
 
 FUNCTIONS: dict[str, str] = {
@@ -323,6 +326,7 @@ FUNCTIONS: dict[str, str] = {
     "steno_live_push": "i:ppqqp",
     "steno_live_end": "i:pp",
     "steno_live_close": "v:p",
+    "steno_prefix_filter": "v:ppppi",
 }
 
 ENUMS: dict[str, dict[str, int]] = {

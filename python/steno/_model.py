@@ -256,8 +256,9 @@ class Model:
                 options.setdefault("itn", 1)
         params = Params("steno_transcribe_params", options)
         if logits_filter is not None:
-            params.keep.append(logits_filter)
-            params.struct.logits_filter = pointer(logits_filter)
+            function, data = logits_filter
+            params.keep.append(data)
+            params.struct.logits_filter, params.struct.user = pointer(function), ctypes.addressof(data)
         params.check(self._handle(), call.upper())
         lanes = max(1, params.struct.beam_size, params.struct.best_of)
         words = call == "align" or aligner is not None or bool(params.struct.word_timestamps)

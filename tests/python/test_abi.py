@@ -10,6 +10,7 @@ import recordings as r
 from steno import _abi, _native, _params
 
 HEADERS = [os.path.join(r.SOURCE, "include/steno", h + ".h") for h in ("steno", "media", "output", "live")]
+HEADERS.append(os.path.join(r.SOURCE, "python/prefix.h"))
 
 
 class Abi(unittest.TestCase):

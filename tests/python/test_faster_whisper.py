@@ -1,7 +1,9 @@
 # steno tests: steno.faster_whisper. SPDX-License-Identifier: MIT
 import array
+import ctypes
 import dataclasses
 import io
+import math
 import os
 import tempfile
 import unittest
@@ -12,7 +14,8 @@ import recordings as r
 import steno
 from steno import faster_whisper
 from steno.faster_whisper import BatchedInferencePipeline, WhisperModel, available_models, decode_audio, download_model, format_timestamp
-from steno.faster_whisper import vad
+from steno._native import struct_type
+from steno.faster_whisper import filters, vad
 from steno.faster_whisper.tokenizer import Tokenizer
 from steno.faster_whisper.transcribe import Segment, clip_seconds, get_suppressed_tokens, temperature_options
 
@@ -123,6 +126,33 @@ class Door(unittest.TestCase):
         self.assertTrue(one.text.startswith(' zero (nine) "'), one.text) # brackets are suppressed elsewhere
         parts, _ = BatchedInferencePipeline(self.model).transcribe(r.DEMO, prefix="five", vad_filter=False)
         self.assertTrue(next(iter(parts)).text.startswith(" five"))
+
+    def test_a_prefix_counts_as_if_its_tokens_had_been_chosen(self):
+        """The library's filter gives the results of the same filter in Python."""
+        def in_python(forced, banned):
+            step = struct_type("steno_step")
+
+            def choose(user, at, logits, tokens, n):
+                here = step.from_address(at)
+                row = (ctypes.c_float * here.n_vocab).from_address(logits)
+                if here.at_ms == 0 and n < len(forced):
+                    row[:] = [-math.inf] * here.n_vocab
+                    row[forced[n]] = 0.0
+                else:
+                    for token in banned:
+                        row[token] = -math.inf
+            kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int32)
+            return kind(choose), ctypes.c_int(0)
+
+        for prefix in ("five", 'zero (nine) "', "nine " * 30):
+            for options in ({"beam_size": 1, "temperature": 0.0}, {"without_timestamps": True, "temperature": 0.0}, {"temperature": 0.5},
+                            {"repetition_penalty": 1.2, "temperature": 0.0}, {"word_timestamps": True}, {"best_of": 2, "temperature": [0.0, 0.8]}):
+                own = list(self.model.transcribe(r.DEMO, prefix=prefix, **options)[0])
+                with unittest.mock.patch.object(filters, "prefix_filter", in_python):
+                    self.assertEqual(own, list(self.model.transcribe(r.DEMO, prefix=prefix, **options)[0]), (prefix, options))
+                tokens = Tokenizer(self.model.hf_tokenizer, False).encode(" " + prefix.strip())
+                begun = own[0].tokens if options.get("without_timestamps") else own[0].tokens[1:]
+                self.assertEqual(begun[:min(len(tokens), len(begun))], tokens[:len(begun)], "the tokens of the prefix are in the result")
 
     def test_tokens_have_the_numbers_of_the_model(self):
         words = self.model.hf_tokenizer

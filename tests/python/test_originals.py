@@ -53,6 +53,21 @@ class FasterWhisper(unittest.TestCase):
             arguments = random.uniform(0, 9000), random.random() < 0.5, random.choice(".,")
             self.assertEqual(ours.format_timestamp(*arguments), theirs.format_timestamp(*arguments))
 
+    def test_results_with_a_prefix_are_equal(self):
+        folder = os.path.join(os.environ.get("STENO_SHARED", ""), "material/ct2/digits-int8_float16")
+        if not os.path.exists(folder):
+            self.skipTest("STENO_SHARED does not name models of CTranslate2")
+        a, b = (m.WhisperModel(folder, device="cpu", compute_type="float32", cpu_threads=1) for m in (ours, theirs))
+        for prefix in ("five", "zero nine one", 'zero (nine) "', "nine " * 20):
+            for options in ({}, {"beam_size": 1}, {"without_timestamps": True}, {"word_timestamps": True}):
+                rows = []
+                for model in (a, b):
+                    segments, _ = model.transcribe(r.DEMO, language="en", temperature=0.0, condition_on_previous_text=False, prefix=prefix,
+                                                   **options)
+                    rows.append([(s.text, round(s.start, 2), round(s.end, 2), list(s.tokens), round(s.avg_logprob, 3),
+                                  round(s.compression_ratio, 4), s.temperature) for s in segments])
+                self.assertEqual(*rows, (prefix, options))
+
     def test_samples_are_equal(self):
         for name in ("demo.wav", "audio/fr.flac", "audio/zh_phrases.wav"):
             path = os.path.join(r.SOURCE, "tests/data", name)
