@@ -180,7 +180,7 @@ static const struct param generate[] = {
 
 static const struct param open_model[] = {
     { M(compute), CHOICE(STENO_COMPUTE_INT16),
-      .models = MODELS_RESUMED | MODELS_PIECES_STREAM | MODELS_LM | MODELS_AUDIO_LM | MODELS_EMBED | MODELS_ALIGNER },
+      .models = MODELS_RESUMED | MODELS_PIECES_STREAM | MODELS_LM | MODELS_EMBED | MODELS_ALIGNER },
     { M(cpu_level), TEXT, .models = MODELS_ALL },
     { M(team), HOOK, .models = MODELS_ALL },
     { M(vocab), TEXT, .models = MODELS_VOCAB },

@@ -90,7 +90,7 @@ static const struct { unsigned models; const char *why, *audio_lm; } reasons[] =
     { MODELS_MULTILINGUAL | MODELS_ALIGNED, LANGUAGES, "is for multilingual encoder-decoder models" },
     { MODELS_AR | MODELS_CTC | MODELS_AUDIO_LM | MODELS_ALIGNED | MODELS_ALIGNER | MODELS_PROMPTED, LANGUAGES, NULL },
     { MODELS_AR | MODELS_CTC, "is for models that decode token by token or search the rows of a CTC head", OF_ENCODER_OR_CTC },
-    { MODELS_RESUMED, TOKEN_BY_TOKEN, OF_ENCODER_OR_CTC },
+    { MODELS_RESUMED, "is for models that decode windows or clips", NULL },
     { MODELS_AR | MODELS_CTC | MODELS_CIF_HOTWORDS | MODELS_AUDIO_LM,
       "is for models that decode token by token, search the rows of a CTC head, or were trained with hot words", NULL },
     { MODELS_WORD_TIMES | MODELS_AUDIO_LM_CTC, "is for models with word times", NULL },

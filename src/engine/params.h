@@ -39,7 +39,7 @@ enum {
     MODELS_CLIPS = MODELS_CTC | MODELS_CIF | MODELS_PIECES | MODELS_AUDIO_LM, /* models that decode clip by clip */
     MODELS_STREAMS = MODELS_CIF_STREAM | MODELS_PIECES_STREAM, /* models that decode chunk by chunk */
     MODELS_WORD_TIMES = MODELS_AR | MODELS_CTC | MODELS_CIF | MODELS_STREAMS | MODELS_PIECES,
-    MODELS_RESUMED = MODELS_AR | MODELS_CTC | MODELS_CIF | MODELS_PIECES, /* models whose transcriptions can be resumed */
+    MODELS_RESUMED = MODELS_AR | MODELS_CLIPS, /* models whose transcriptions can be resumed */
     MODELS_SPEECH = MODELS_WORD_TIMES | MODELS_AUDIO_LM, /* models that transcribe */
     MODELS_FBANK = MODELS_CTC | MODELS_CIF | MODELS_CIF_STREAM | MODELS_VAD_VOTES, /* filter banks that are shifted and scaled */
     /* models whose vocabulary may be in another file */

@@ -79,7 +79,7 @@ static const struct promise transcribe[] = {
     { "output-format", SPEECH, "-f csv", "", NULL },
     { "output-dir", SPEECH, "-o %o", "", NULL },
     { "recursive", SPEECH, "--recursive", "", "cli/many_inputs.sh" },
-    { "resume", TIMED, "--resume", "-o %o", "cli/resume.sh" },
+    { "resume", SPEECH, "--resume", "-o %o", "cli/resume.sh" },
     { "output-template", SPEECH, "--output-template other-{stem}.{format}", "-o %o", NULL },
     { "offset-n", SPEECH, "--offset-n 5", "-f srt", NULL },
     { "max-line-width", SPEECH, "--max-line-width 4", "-f srt", "unit/test_write_cues.c" },

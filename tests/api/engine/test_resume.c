@@ -220,6 +220,30 @@ static void test_clips_of_a_transducer_go_on(void **state)
     steno_model_close(tdt);
 }
 
+/* The language of a segment is a name that the session holds. */
+static void test_clips_of_an_audio_language_model_go_on(void **state)
+{
+    (void)state;
+    steno_model *m;
+    steno_error e;
+    steno_transcribe_params p;
+    if (steno_model_open(&m, "tests/data/qwen3_asr", NULL, &e)) fail_msg("%s", e.text);
+    steno_transcribe_params_init(&p);
+    struct audio long_audio = bursts(20 * RATE);
+    p.sample_len = 12;
+    p.chunk_ms = 3000;
+    go("an audio language model, clips of three seconds", m, &long_audio, p, 0);
+    p.guards = STENO_GUARDS_RETRY;
+    p.repetition_penalty = 0.05;
+    p.language = "English";
+    go("an audio language model, in a batch, with attempts", m, &long_audio, p, 1);
+    p.chunk_ms = 0;
+    p.vad_model = vad;
+    go("an audio language model, segments of speech", m, &long_audio, p, 0);
+    free(long_audio.pcm);
+    steno_model_close(m);
+}
+
 static void test_bytes_of_something_else_are_refused(void **state)
 {
     (void)state;
@@ -323,6 +347,7 @@ int main(void)
         cmocka_unit_test(test_both_texts_of_a_model_go_on),
         cmocka_unit_test(test_clips_with_a_ctc_head_go_on),
         cmocka_unit_test(test_clips_of_a_transducer_go_on),
+        cmocka_unit_test(test_clips_of_an_audio_language_model_go_on),
         cmocka_unit_test(test_bytes_of_something_else_are_refused),
         cmocka_unit_test(test_times_that_no_audio_has_are_refused),
     };
