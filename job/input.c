@@ -85,7 +85,7 @@ steno_transcribe_params input_params_of_nothing(const struct job *j)
     steno_model_info info = { .size = sizeof info };
     steno_transcribe_params p = j->params;
     steno_model_info_get(j->model, &info);
-    if (!p.language && info.is_multilingual) p.language = steno_model_language(j->model, 0);
+    if (input_detects(&p) && info.is_multilingual) p.language = steno_model_language(j->model, 0);
     p.clip_timestamps = NULL; /* it needs audio around the clips */
     p.n_clip_timestamps = 0;
     p.on_segment = NULL;

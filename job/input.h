@@ -5,6 +5,7 @@
 #ifndef STENO_JOB_INPUT_H
 #define STENO_JOB_INPUT_H
 #include "job.h"
+#include <string.h>
 
 void input_init(struct job_input *in, struct job *j, steno_session *s, int slot);
 void input_free(struct job_input *in);
@@ -22,6 +23,12 @@ int job_stops(const struct job *j);              /* 1: nothing more may begin */
 /* Audio and parameters of the current transcription. The audio is empty if no speech was found. */
 steno_source input_source(struct job_input *in);
 steno_transcribe_params input_params(const struct job_input *in);
+
+/* Is the language detected, maybe among several? */
+static inline int input_detects(const steno_transcribe_params *p)
+{
+    return !p->language || strchr(p->language, ',');
+}
 
 /* An empty audio, and parameters for it. */
 steno_source input_no_audio(void);

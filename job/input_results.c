@@ -59,7 +59,7 @@ static int align(struct job_input *in)
     steno_transcribe_params_init(&p);
     p.user = in;
     p.should_abort = should_abort;
-    p.language = in->params.language;
+    if (!input_detects(&in->params)) p.language = in->params.language;
     in->reading = JOB_READS_WORDS;
     const int rc = !src.rewind || src.rewind(src.user) < 0 ? STENO_ESOURCE : steno_align_result(s, in->session, &src, &p);
     in->reading = JOB_READS_TEXT;
@@ -96,7 +96,7 @@ static void note_aligner(struct notes *n, const struct job_input *in)
 {
     steno_transcribe_params p;
     const char *language = steno_language(in->session);
-    if (!in->job->aligner || in->params.language || !*language) return;
+    if (!in->job->aligner || !input_detects(&in->params) || !*language) return;
     steno_transcribe_params_init(&p);
     p.language = language;
     if (steno_align_result(in->job->aligner, NULL, NULL, &p) == STENO_EARG)
@@ -140,7 +140,7 @@ static int put_result(struct job_input *in, int task)
     steno_model_info_get(j->model, &info);
     if (rc == STENO_OK && in->is_silent) {
         t.duration_ms = in->audio_ms;
-        if (!j->params.language && info.is_multilingual) t.language = "unknown";
+        if (input_detects(&j->params) && info.is_multilingual) t.language = "unknown";
     }
     struct notes notes;
     if (rc == STENO_OK) {

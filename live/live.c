@@ -142,7 +142,8 @@ static int words_take(struct live *l, struct words *to)
 /* Language detection encodes the audio again, so the language of a turn is decided once, when it has words. */
 static void language_decide(struct live *l, int64_t end, const struct words *w)
 {
-    const int is_asked = !l->p.text.language && l->p.has_prompt && !l->language[0];
+    const char *given = l->p.text.language;
+    const int is_asked = (!given || strchr(given, ',')) && l->p.has_prompt && !l->language[0];
     if (is_asked && w->n && end - l->begin >= LANGUAGE_MS * PER_MS)
         snprintf(l->language, sizeof l->language, "%s", steno_language(l->p.session));
 }

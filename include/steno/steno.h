@@ -778,8 +778,8 @@ typedef struct steno_token {
 typedef struct steno_transcribe_params {
     uint32_t size;                 /* set by steno_transcribe_params_init */
     int32_t task;                  /* enum steno_task */
-    const char *language;          /* as for steno_language_id; NULL or "auto": detect from the first 30 s. English-only models accept
-                                      English only */
+    const char *language;          /* as for steno_language_id; NULL or "auto": detect from the first 30 s. Whisper: several, separated by
+                                      commas: detect, but choose one of them. English-only models accept English only */
     const char *initial_prompt;    /* text before the first window; Qwen3-ASR: context of all clips; NULL: none */
     const char *suppress_tokens;   /* ids separated by commas, spaces allowed; "-1": the non-speech set, "": no suppression */
     int32_t condition_on_previous_text; /* 1: the text of earlier windows is the prompt of the next */

@@ -41,7 +41,7 @@ static const struct member members[] = {
     { "TranscriptionForm", "file!", "Audio", "any container and codec, by content" },
     { "TranscriptionForm", "model", "string", "name of a model; absent: the first one" },
     { "TranscriptionForm", "language", "string", "code, tag or English name; absent: detect" },
-    { "TranscriptionForm", "languages[]", "string[]", "at most one: the same as language" },
+    { "TranscriptionForm", "languages[]", "string[]", "codes; detection chooses one of them" },
     { "TranscriptionForm", "task", ASK_TASKS, "" },
     { "TranscriptionForm", "response_format", ASK_ALL_FORMATS, "" },
     { "TranscriptionForm", "timestamp_granularities[]", "(" ASK_GRANULARITIES ")[]", "with verbose_json" },

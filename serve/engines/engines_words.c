@@ -69,7 +69,7 @@ int words_prepare(struct item *it)
     struct job *j = &it->w->job;
     if (!j->aligner) return 0;
     if (g->marks) j->punctuation = g->marks;
-    if (!j->params.language || steno_language_id(g->e.aligner, j->params.language) >= 0) return 0;
+    if (input_detects(&j->params) || steno_language_id(g->e.aligner, j->params.language) >= 0) return 0;
     return api_fail(&it->error, API_invalid_value, "language",
                     "language: the aligner of this server has no word times for \"%.40s\"; leave out the words, or the language",
                     j->params.language);

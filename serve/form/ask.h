@@ -31,6 +31,7 @@ struct ask {
     int route;           /* enum ask_route (ask_other.h) */
     void (*error_as)(int route, struct api_error *e); /* gives errors the names that the route's clients use; may be NULL */
     char language[16];   /* code; "": detect. Set by ask_fill */
+    char languages[512]; /* several codes: detect among them */
     char ignored[512];   /* unknown fields, for the header steno-ignored; "": none */
     /* memory of the job's parameters, freed by ask_free */
     char *hotwords;

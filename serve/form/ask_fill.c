@@ -10,40 +10,68 @@
 
 /* ---- task and language --------------------------------------------------------------------------------------------------------- */
 
-/* The language that the client gave; NULL: none. *name: its field. */
-static const char *given_language(struct form *f, const char **name, struct api_error *e)
+/* The languages that the client gave: malloc'd, [*n], 0: none. *name: their field */
+static const char **given_languages(struct form *f, const char **name, int *n, struct api_error *e)
 {
-    const char *text = NULL, **list;
-    int n;
+    const char *text = NULL, **list = NULL;
     *name = "language";
-    if (form_text(f, "language", &text, e) != API_OK || form_list(f, "languages", &list, &n, e) != API_OK || !n) return text;
-    *name = "languages";
-    const char *first = list[0];
-    free(list);
-    if (text) api_fail(e, API_invalid_value, "languages", "languages: language is given, too; send one of them");
-    else if (n > 1)
-        api_fail(e, API_invalid_value, "languages", "languages: detection chooses among all languages of the model; send one, or none");
-    return first;
+    *n = 0;
+    if (form_text(f, "language", &text, e) != API_OK || form_list(f, "languages", &list, n, e) != API_OK) return NULL;
+    if (*n) *name = "languages";
+    if (*n && text) api_fail(e, API_invalid_value, "languages", "languages: language is given, too; send one of them");
+    if (*n || !text) return list;
+    list = malloc(sizeof *list);
+    if (!list) api_fail(e, API_internal_error, "language", "out of memory for the language");
+    else list[(*n)++] = text;
+    return list;
+}
+
+/* The code of one. *code: NULL for "auto". @return API_OK or a code, in *e */
+static int read_language(const char **code, const char *text, const char *name, const steno_model *m, struct api_error *e)
+{
+    char near[64], shown[48];
+    *code = NULL;
+    if (strcasecmp(text, "auto") == 0) return API_OK;
+    *code = ask_language(m, text, near);
+    if (*code) return API_OK;
+    utf8_printable(shown, sizeof shown, text);
+    if (near[0])
+        return api_fail(e, API_invalid_value, name, "%s: \"%s\" is not a language of this model; did you mean %s?", name, shown, near);
+    return api_fail(e, API_invalid_value, name, "%s: \"%s\" is not a language of this model; send a code such as en, or none", name, shown);
+}
+
+/* Several codes for the library: detection among them. */
+static int join_languages(struct ask *a, const char **list, int n, const steno_model *m, struct api_error *e)
+{
+    static const char name[] = "languages";
+    size_t at = 0;
+    if (!ask_served(m, "language_per_segment"))
+        return api_fail(e, API_invalid_value, name, "%s: this model does not choose among several languages; send one, or none", name);
+    for (int i = 0; i < n; i++) {
+        const char *code;
+        if (read_language(&code, list[i], name, m, e) != API_OK) return (int)e->code;
+        if (!code) return api_fail(e, API_invalid_value, name, "%s: \"auto\" is not a language; leave it out", name);
+        if (at + strlen(code) + 2 > sizeof a->languages)
+            return api_fail(e, API_invalid_value, name, "%s: %d values are more than this model has languages", name, n);
+        at += (size_t)sprintf(a->languages + at, "%s%s", at ? "," : "", code);
+    }
+    return API_OK;
 }
 
 static int fill_language(struct ask *a, struct form *f, steno_transcribe_params *p, const steno_model *m, struct api_error *e)
 {
-    char near[64], shown[48];
-    const char *name, *text = given_language(f, &name, e);
-    if (e->code != API_OK) return (int)e->code;
-    if (text) {
-        if (!ask_served(m, "language")) return ask_unserved(m, "language", name, e);
-        p->language = NULL;
-        if (strcasecmp(text, "auto") == 0) return API_OK;
-        p->language = ask_language(m, text, near);
-        utf8_printable(shown, sizeof shown, text);
-        if (!p->language && near[0])
-            return api_fail(e, API_invalid_value, name, "%s: \"%s\" is not a language of this model; did you mean %s?", name, shown, near);
-        if (!p->language)
-            return api_fail(e, API_invalid_value, name, "%s: \"%s\" is not a language of this model; send a code such as en, or none", name,
-                            shown);
+    const char *name;
+    int n;
+    const char **list = given_languages(f, &name, &n, e);
+    if (n && e->code == API_OK) {
+        if (!ask_served(m, "language")) ask_unserved(m, "language", name, e);
+        else if (n > 1 && join_languages(a, list, n, m, e) == API_OK) p->language = a->languages;
+        else if (n == 1) read_language(&p->language, list[0], name, m, e);
     }
-    if (p->language && strcasecmp(p->language, "auto") != 0) snprintf(a->language, sizeof a->language, "%s", p->language);
+    free(list);
+    if (e->code != API_OK) return (int)e->code;
+    if (p->language && !strchr(p->language, ',') && strcasecmp(p->language, "auto") != 0)
+        snprintf(a->language, sizeof a->language, "%s", p->language);
     return API_OK;
 }
 

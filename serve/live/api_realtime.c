@@ -93,15 +93,32 @@ static void audio_close(void *live) { live_session_close(live); }
 
 static const struct realtime_audio audio = { audio_open, audio_push, audio_commit, audio_clear, audio_end, audio_cancel, audio_close };
 
+/* Of several languages, detection chooses one. @return API_OK or a code, in *e */
+static int languages_check(const struct engine *g, const char *list, struct api_error *e)
+{
+    const char *const *of = engine_languages(g), *code;
+    char name[40];
+    if (!list || !strchr(list, ',')) return engine_language(g, list, &code, e);
+    if (of && !of[0])
+        return api_fail(e, API_invalid_value, "languages", "the model \"%s\" does not choose among several languages; send one, or none",
+                        engine_id(g));
+    for (size_t n; *list && e->code == API_OK; list += n + (list[n] == ',')) {
+        n = strcspn(list, ",");
+        snprintf(name, sizeof name, "%.*s", (int)n, list);
+        engine_language(g, name, &code, e);
+    }
+    if (e->code != API_OK) snprintf(e->param, sizeof e->param, "languages");
+    return (int)e->code;
+}
+
 /* Refuses models and languages that do not exist. */
 static int check(void *user, const struct realtime_config *c, struct realtime_error *e)
 {
     const struct api_realtime *a = user;
     struct api_error why = { 0 };
-    const char *code;
     const struct engine *g = engines_for(a->p.engines, c->model, ENGINE_TRANSCRIBES, &why);
     char path[128];
-    if (g && engine_language(g, c->language, &code, &why) == API_OK) return 0;
+    if (g && languages_check(g, c->language, &why) == API_OK) return 0;
     snprintf(path, sizeof path, "session.audio.input.transcription.%s", why.param);
     return realtime_fail(e, "invalid_value", path, "%s", why.message);
 }

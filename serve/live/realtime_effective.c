@@ -82,6 +82,7 @@ void realtime_session_config(const struct realtime_session *s, struct realtime_c
     c->rate = rate && !format ? (int)json_integer_value(rate) : formats[format].rate;
     c->model = json_string_value(json_object_get(t, "model"));
     c->language = text_or_null(t, "language");
+    if (!c->language && s->languages[0]) c->language = s->languages;
     if (!c->language && json_array_size(languages) == 1) c->language = json_string_value(json_array_get(languages, 0));
     if (c->language && !strcmp(c->language, "auto")) c->language = NULL;
     c->prompt = text_or_null(t, "prompt");

@@ -57,7 +57,8 @@ static const struct group groups[] = {
         { "audio/pcma", "{\"type\":\"audio/pcma\"}" } },
       { { "rate", RATE, 8000, 48000, NULL, 0 } } },
     { "transcription", "input_audio_transcription", 0, { { "", "{\"model\":\"\",\"language\":null,\"prompt\":\"\"}" } },
-      { { "model", TEXT, 0, 255, NULL, 0 }, { "language", LANGUAGE, 0, 35, NULL, 0 }, { "languages", LANGUAGES, 0, 1, NULL, 0 },
+      { { "model", TEXT, 0, 255, NULL, 0 }, { "language", LANGUAGE, 0, 35, NULL, 0 },
+        { "languages", LANGUAGES, 0, REALTIME_LANGUAGES, NULL, 0 },
         { "prompt", TEXT, 0, REALTIME_PROMPT_MAX, NULL, 0 }, { "keywords", KEYWORDS, 0, REALTIME_KEYWORDS_MAX, NULL, 0 },
         { "delay", WORD, 0, 0, "minimal|low|medium|high|xhigh", 0 } } },
     { "noise_reduction", "input_audio_noise_reduction", 1,
@@ -168,9 +169,6 @@ static int list_check(const struct field *f, const json_t *v, const char *path, 
     json_t *one;
     char place[96];
     if (!json_is_array(v)) return realtime_fail(e, "invalid_value", path, "'%s' must be a list of strings.", path);
-    if (f->kind == LANGUAGES && json_array_size(v) > (size_t)f->hi)
-        return realtime_fail(e, "invalid_value", path, "'%s' has %zu values: detection chooses among all languages of the model; send one, "
-                             "or none.", path, json_array_size(v));
     if (json_array_size(v) > (size_t)f->hi)
         return realtime_fail(e, "invalid_value", path, "'%s' has %zu values: at most %d are allowed.", path, json_array_size(v),
                              (int)f->hi);
@@ -415,6 +413,18 @@ static int hotwords_make(const json_t *input, char **out)
     return 0;
 }
 
+static void languages_join(struct realtime_session *s)
+{
+    const json_t *list = json_object_get(json_object_get(s->input, "transcription"), "languages");
+    size_t i, at = 0;
+    json_t *one;
+    s->languages[0] = '\0';
+    if (json_array_size(list) < 2) return;
+    json_array_foreach(list, i, one) {
+        at += (size_t)snprintf(s->languages + at, sizeof s->languages - at, "%s%s", i ? "," : "", json_string_value(one));
+    }
+}
+
 static int sets_turns(const json_t *patch)
 {
     return json_object_get(patch, "turn_detection") ||
@@ -447,6 +457,7 @@ int realtime_session_update(struct realtime_session *s, const json_t *patch, str
     s->include = include;
     s->hotwords = hotwords;
     s->has_turns = has_turns;
+    languages_join(s);
     return 0;
 }
 

@@ -25,10 +25,13 @@ struct realtime_error {
 int realtime_fail(struct realtime_error *e, const char *code, const char *param, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
+enum { REALTIME_LANGUAGES = 12 }; /* maximum that detection chooses among */
+
 struct realtime_session {
     json_t *input;    /* format, transcription, noise_reduction, turn_detection */
     json_t *include;  /* list or null */
     char *hotwords;   /* keywords, one a line; NULL: none */
+    char languages[REALTIME_LANGUAGES * 36]; /* several, separated by commas; "": none or one */
     char model[256];  /* the default */
     int has_turns;    /* an update has set turn_detection */
 };

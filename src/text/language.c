@@ -204,6 +204,22 @@ int language_find(const char *name)
     return within >= 0 ? within : found;
 }
 
+const char *language_next(const char *list, char name[LANGUAGE_NAME_SZ])
+{
+    const char *end = strchr(list, ',');
+    const size_t all = end ? (size_t)(end - list) : strlen(list);
+    size_t n = all;
+    while (n && *list == ' ') list++, n--;
+    while (n && list[n - 1] == ' ') n--;
+    snprintf(name, LANGUAGE_NAME_SZ, "%.*s", (int)(n < LANGUAGE_NAME_SZ ? n : LANGUAGE_NAME_SZ - 1), list);
+    return end ? end + 1 : NULL;
+}
+
+int language_is_list(const char *name)
+{
+    return name && strchr(name, ',') != NULL;
+}
+
 int language_is_auto(const char *name)
 {
     return !name || same(name, strlen(name), "auto");

@@ -10,6 +10,11 @@ enum { N_LANGUAGES = 100, LANGUAGE_ENGLISH = 0, LANGUAGE_CHINESE = 1 };
 
 /* Index of a language by code ("de", "deu", "ger"), BCP 47 tag ("de-AT", "zh_Hant") or English name, any case; -1: unknown. */
 int language_find(const char *name);
+/* The next one of languages that are separated by commas, without spaces around it: copied to name. @return what follows, NULL: it was the
+ * last one */
+enum { LANGUAGE_NAME_SZ = 64 };
+const char *language_next(const char *list, char name[LANGUAGE_NAME_SZ]);
+int language_is_list(const char *name); /* 1: it names several languages, separated by commas; may be NULL */
 /* 1: NULL or "auto", in any case: the language is detected from the audio. */
 int language_is_auto(const char *name);
 /* The index of the language probably meant by an unknown name ("jp", "germann"); -1: no suggestion. */

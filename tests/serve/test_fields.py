@@ -7,6 +7,8 @@ from serving import SPOKEN, Server, program, run
 SAME = (
     ({}, ()),
     ({"language": "en-US", "prompt": "zero one"}, ("-l", "en", "--initial-prompt", "zero one")),
+    ({"languages[]": ("zh", "en")}, ("-l", "zh,en")),
+    ({"languages[]": ("zh", "ja")}, ("-l", "zh,ja")),
     ({"temperature": "0"}, ()),
     ({"temperature": "0.4", "seed": "3"}, ("--temperature", "0.4", "--temperature-increment-on-fallback", "0", "--seed", "3")),
     ({"fallback_temperatures": "0.3, 0.7", "logprob_threshold": "0"}, ("--fallback-temperatures", "0.3,0.7", "--logprob-threshold", "0")),

@@ -228,6 +228,8 @@ def test_mistakes():
         error('{"type":"session.update","session":{"model":"nothing"}}', "invalid_value", "session.audio.input.transcription.model")
         error('{"type":"session.update","session":{"input_audio_transcription":{"language":"qq"}}}', "invalid_value",
               "session.audio.input.transcription.language")
+        error('{"type":"session.update","session":{"input_audio_transcription":{"languages":["en","qq"]}}}', "invalid_value",
+              "session.audio.input.transcription.languages")
         error('{"type":"session.update","session":{"input_audio_transcription":{"language":"yue"}}}', "invalid_value",
               "session.audio.input.transcription.language")  # the model does not have it
         error('{"type":"session.update","session":{"include":["item.input_audio_transcription.noise"]}}', "invalid_value", "session.include")

@@ -8,7 +8,7 @@ static int open_at(struct aligner *k, const struct aligner_opts *o, const char *
     steno_error err = { 0 };
     steno_transcribe_params p;
     steno_transcribe_params_init(&p);
-    p.language = language;
+    p.language = language && strchr(language, ',') ? NULL : language; /* several: it is detected */
     const int code = engine_beside(&k->model, o->model, "a file of the aligner", e, eo);
     if (code != EXIT_OK) return code;
     const int rc = steno_session_open(&k->session, k->model, e->team, NULL, &err);

@@ -109,7 +109,7 @@ static const struct arg rows[] = {
       .help = "after SIGTERM, time in which running requests may end" },
     ARG_HEADING("Defaults of requests"),
     { .name = "language", .letter = 'l', .kind = ARG_TEXT, .at = AT(t.language), .value = "auto|CODE", .dflt = "auto",
-      .help = "language spoken; auto: detected" },
+      .help = "language spoken; auto: detected; several, such as de,en: detected among them (Whisper)" },
     VAD_ROWS(struct transcribe_opts),
     PUNCTUATION_ROWS(struct transcribe_opts),
     DECODE_ROWS(struct transcribe_opts),

@@ -174,7 +174,7 @@ static const struct arg rows[] = {
     ENGINE_DEMO_ROW(struct opts),
     STREAM_SOUND_ROWS(struct opts),
     { .name = "language", .letter = 'l', .kind = ARG_TEXT, .at = AT(language), .value = "auto|CODE", .dflt = "auto",
-      .help = "language spoken; auto: detected" },
+      .help = "language spoken; auto: detected; several, such as de,en: detected among them (Whisper)" },
     { .name = "output-format", .letter = 'f', .kind = ARG_WORD, .at = AT(form), .value = STREAM_FORMS, .dflt = "jsonl",
       .help = "jsonl: a line for each event; txt: final words, one line per turn; srt, vtt: the cues of a turn when it ends" },
     ARG_HEADING("Text"),

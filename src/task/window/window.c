@@ -64,11 +64,25 @@ void slots_forget(const steno_session *s)
 
 /* ---- the spoken language ------------------------------------------------------------------------------------------------------ */
 
+/* Several languages: it is detected among them. */
+static int languages_asked(steno_session *s, const char *list)
+{
+    const int n = s->model->tokens.n_languages;
+    char name[LANGUAGE_NAME_SZ];
+    for (const char *rest = list; rest;) {
+        rest = language_next(rest, name);
+        const int found = language_find(name);
+        if (found < 0 || found >= n) return language_refuse(&s->error, name, language_code, n);
+    }
+    return STENO_OK;
+}
+
 int language_asked(steno_session *s, const char *name, int *lang)
 {
     const steno_model *m = s->model;
     *lang = -1;
     if (language_is_auto(name)) return STENO_OK;
+    if (language_is_list(name) && m->tokens.n_languages) return languages_asked(s, name);
     const int n = m->tokens.n_languages, found = language_find(name);
     if (found >= 0 && found < n) *lang = found;
     if (*lang >= 0 || (!n && found == LANGUAGE_ENGLISH)) return STENO_OK;
@@ -100,6 +114,23 @@ static int language_logits(struct steno_batch *b, const struct token_roles *t, u
     const float *all = rc ? NULL : exec_logits(b->exec, p, 0);
     if (all) memcpy(logits, all + t->first_language, (size_t)t->n_languages * sizeof *logits);
     return rc || all ? rc : STENO_ENOMEM;
+}
+
+/* Of several languages that were asked for, detection chooses one: the others have no probability. */
+static void keep_asked(const steno_session *s, float *x)
+{
+    const char *rest = s->params && language_is_list(s->params->language) ? s->params->language : NULL;
+    char name[LANGUAGE_NAME_SZ];
+    float own[MAX_LANGUAGES];
+    const int n = s->model->tokens.n_languages;
+    if (!rest) return;
+    memcpy(own, x, (size_t)n * sizeof *own);
+    for (int i = 0; i < n; i++) x[i] = -INFINITY;
+    while (rest) {
+        rest = language_next(rest, name);
+        const int found = language_find(name);
+        if (found >= 0 && found < n) x[found] = own[found];
+    }
 }
 
 /* Index of the largest; *ahead: its lead over the next. */
@@ -147,6 +178,7 @@ static int language_of_window(steno_session *s, struct mel_stream *mel, uint32_t
     s->timings.n_wakes++;
     s->timings.decode_us += (spent.first_ns + spent.rest_ns) / 1000;
     if (rc) return rc;
+    keep_asked(s, x);
     int best = largest_of(x, t->n_languages, &ahead);
     if (exact && is_near_tie(s, ahead)) {
         const int64_t t0 = os_now_ns();
@@ -158,6 +190,7 @@ static int language_of_window(steno_session *s, struct mel_stream *mel, uint32_t
         exact->solo = NULL;
         s->timings.verify_us += (os_now_ns() - t0) / 1000;
         if (rc) return s->error.status ? rc : session_ran(s, exact->exec, rc);
+        keep_asked(s, x);
         best = largest_of(x, t->n_languages, &ahead);
     }
     double sum;
@@ -176,6 +209,7 @@ int language_of_slot(steno_session *s, uint32_t at, int32_t n_ctx, double *proba
     int rc = session_ran(s, b->exec, language_logits(b, t, at, n_ctx, session_time(s, PLAN_DECODER), &spent, x));
     s->timings.decode_us += (spent.first_ns + spent.rest_ns) / 1000;
     if (rc) return rc;
+    keep_asked(s, x);
     const int best = largest_of(x, t->n_languages, &ahead);
     rc = shares_of(s, x, best, &sum);
     *probability = 1 / sum;

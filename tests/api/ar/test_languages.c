@@ -122,6 +122,27 @@ static void test_a_language_that_is_sure_ends_the_listening(void **state)
     assert_int_equal(found(), lang[2]);
 }
 
+static void test_detection_among_several_languages_chooses_one_of_them(void **state)
+{
+    (void)state;
+    static const struct { const char *asked; int kind, place; } c[] = {
+        { "en,zh", 0, ENGLISH_AT }, { "zh, en", 0, ENGLISH_AT }, { "Chinese,ja", 0, CHINESE_AT }, { "zh,zh", 0, CHINESE_AT },
+        { "en,zh", 1, CHINESE_AT },
+    };
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        double sum = 0;
+        steno_transcribe_params p;
+        steno_transcribe_params_init(&p);
+        p.language = c[i].asked;
+        p.on_window = no_window;
+        if (steno_transcribe(session, kind[c[i].kind], WINDOW, &p)) fail_msg("%s", steno_last_error(session));
+        assert_string_equal(steno_language(session), steno_model_language(model, c[i].place));
+        for (int k = 0; k < 99; k++) sum += steno_language_prob(session, k);
+        assert_true(fabs(sum - 1) < 1e-5);
+        assert_true(steno_language_prob(session, 2) == 0); /* it was not asked for */
+    }
+}
+
 static int64_t second_read(void *user, float *pcm, int64_t n)
 {
     int64_t *at = user;
@@ -178,6 +199,11 @@ static void test_languages_are_taken_by_their_usual_names_and_refused_with_help(
         expect(session, "ZH_cn", align, 0, "zh");
         expect(session, "deu", align, 0, "de");
         expect(session, "Auto", align, 0, NULL);
+        expect(session, "zh,en", align, 0, NULL);
+        expect(session, "en,jp", align, STENO_EARG, "did you mean ja?");
+        expect(session, "en,", align, STENO_EARG, "is not known");
+        expect(session, "en,auto", align, STENO_EARG, "language 'auto' is not known");
+        expect(one, "en,de", align, STENO_EARG, "knows English only");
         expect(session, "jp", align, STENO_EARG, "did you mean ja? it knows en, zh, de,");
         expect(session, "klingon", align, STENO_EARG, "language 'klingon' is not known to this model; it knows en,");
         expect(one, "en", align, 0, "en");
@@ -416,6 +442,7 @@ int main(void)
         cmocka_unit_test(test_each_window_has_its_own_language),
         cmocka_unit_test(test_a_doubtful_window_names_its_likely_language),
         cmocka_unit_test(test_a_short_window_has_the_language_that_it_has_alone),
+        cmocka_unit_test(test_detection_among_several_languages_chooses_one_of_them),
         cmocka_unit_test(test_numbers_that_make_no_sense_are_refused_by_name),
         cmocka_unit_test(test_languages_are_taken_by_their_usual_names_and_refused_with_help),
         cmocka_unit_test(test_eight_in_a_batch_have_the_text_and_the_probabilities_of_each_alone),

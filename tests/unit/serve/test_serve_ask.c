@@ -144,7 +144,8 @@ static void test_bad_values_are_errors_with_their_field(void **state)
         { "clip_timestamps=3,2", "clip_timestamps", "no length" }, { "clip_timestamps=-1", "clip_timestamps", "time" },
         { "clip_timestamps=0,1&offset_ms=5", "clip_timestamps", "offset_ms" }, { "split_on_word=1", "split_on_word", "max_len" },
         { "language=xx", "language", "not a language" }, { "language=germn", "language", "did you mean de?" },
-        { "languages[]=en&languages[]=de", "languages", "send one" }, { "language=en&languages[]=de", "languages", "one of them" },
+        { "languages[]=en&languages[]=auto", "languages", "leave it out" }, { "language=en&languages[]=de", "languages", "one of them" },
+        { "languages[]=en&languages[]=germn", "languages", "did you mean de?" },
         { "itn=1", "itn", "whisper" }, { "repetition_penalty=0", "repetition_penalty", "number from" },
         { "response_format=jsn", "response_format", "did you mean json?" },
         { "response_format=diarized_json", "response_format", "speakers" },
@@ -307,6 +308,15 @@ static void test_languages(void **state)
     request_free(&r);
     assert_int_equal(request_fill(&r, many, "languages[]=German"), API_OK);
     assert_string_equal(r.job.params.language, "de");
+    request_free(&r);
+    assert_int_equal(request_fill(&r, many, "languages[]=German&languages[]=en-US"), API_OK);
+    assert_string_equal(r.job.params.language, "de,en");
+    assert_string_equal(r.ask.language, "");
+    request_free(&r);
+    assert_int_equal(request_fill(&r, english, "languages[]=en&languages[]=de"), API_invalid_value);
+    request_free(&r);
+    assert_int_equal(request_fill(&r, ctc, "languages[]=en&languages[]=zh"), API_invalid_value);
+    assert_string_equal(r.e.param, "languages");
     request_free(&r);
     assert_int_equal(request_fill(&r, many, "language=Auto"), API_OK);
     assert_null(r.job.params.language);

@@ -169,8 +169,8 @@ static const struct { const char *patch, *code, *param, *message; int ends; } ba
     { INPUT("\"transcription\":{\"language\":\"abcdefghijabcdefghijabcdefghijabcdef\"}"), "invalid_value",
       "session.audio.input.transcription.language", "36 bytes: at most 35", 0 },
     { INPUT("\"transcription\":{\"languages\":\"de\"}"), "invalid_value", "session.audio.input.transcription.languages", "list", 0 },
-    { INPUT("\"transcription\":{\"languages\":[\"de\",\"en\"]}"), "invalid_value", "session.audio.input.transcription.languages",
-      "send one, or none", 0 },
+    { INPUT("\"transcription\":{\"languages\":[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\",\"i\",\"j\",\"k\",\"l\",\"m\"]}"),
+      "invalid_value", "session.audio.input.transcription.languages", "13 values: at most 12", 0 },
     { INPUT("\"transcription\":{\"languages\":[1]}"), "invalid_value", "session.audio.input.transcription.languages[0]",
       "string", 0 },
     { INPUT("\"transcription\":{\"keywords\":[\"\"]}"), "invalid_value", "session.audio.input.transcription.keywords[0]", "not empty", 0 },
@@ -282,6 +282,9 @@ static void config_of_transcription(void **state)
     assert_int_equal(update(INPUT("\"transcription\":{\"language\":null}")), 0);
     realtime_session_config(&session, &c);
     assert_string_equal(c.language, "de");
+    assert_int_equal(update(INPUT("\"transcription\":{\"languages\":[\"de\",\"en-US\"]}")), 0);
+    realtime_session_config(&session, &c);
+    assert_string_equal(c.language, "de,en-US");
     assert_int_equal(update(INPUT("\"transcription\":{\"languages\":[]}")), 0);
     realtime_session_config(&session, &c);
     assert_null(c.language);
