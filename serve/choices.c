@@ -59,8 +59,9 @@ static void stream_begin(struct choice *x)
 /* A token whose characters may be held back, as a possible beginning of a stop text. */
 static void logprob_hold(struct choice *x, const struct steno_token *tok)
 {
-    int n = x->n_settled + x->n_held; /* in the list so far */
-    put_chat_logprob(&x->to_held, x->model, tok, &n);
+    int n_made, n = x->n_settled + x->n_held; /* in the list so far */
+    steno_generated(x->work.session, &n_made);
+    put_chat_logprob(&x->to_held, x->model, x->work.session, n_made - 1, tok, &n);
     x->n_held = n - x->n_settled;
 }
 

@@ -1112,7 +1112,7 @@ typedef struct steno_generate_params {
                           default, chooses the number by measured gain, other values are used each time. Without one: repetitions of
                           earlier text are proposed, as many as are expected to pay, and -1 means 0. Ids and probabilities do not change
                           by a bit */
-    int32_t pad;
+    int32_t top_logprobs; /* number of the most probable ids at each place that can be read (steno_generated_top), 0 to 20; default 0 */
 } steno_generate_params;
 
 /** Why a text ended. */
@@ -1168,6 +1168,10 @@ STENO_API const char *steno_generated_text(const steno_session *s);
 /** Copy new id `i` out, up to tok->size bytes. p and logprob are the model's own, before any penalty, filter or temperature.
  * @return STENO_OK, STENO_EARG */
 STENO_API int steno_generated_get(const steno_session *s, int i, struct steno_token *tok);
+/** One of the most probable ids at the place of new id `i`, by the model's logits before any rule; k from 0, the most probable one first,
+ * the lower id first among equals. Also in on_token.
+ * @return STENO_OK; STENO_EARG: i is out of range, or k is not below top_logprobs */
+STENO_API int steno_generated_top(const steno_session *s, int i, int k, struct steno_token *tok);
 /** @return enum steno_finish of the last steno_generate or steno_generate_continue */
 STENO_API int steno_generate_finish(const steno_session *s);
 

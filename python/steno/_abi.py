@@ -107,7 +107,7 @@ STRUCTS: dict[str, tuple[int, str]] = {
         "size:u4@0 max_tokens:i4@4 temperature:f8@8 seed:u8@16 top_k:i4@24 repeat_last_n:i4@28 top_p:f8@32 min_p:f8@40 "
         "repeat_penalty:f8@48 frequency_penalty:f8@56 presence_penalty:f8@64 samplers:z@72 grammar:z@80 grammar_rule:z@88 "
         "json_schema:z@96 stop:p@104 n_stop:i4@112 ignore_eos:i4@116 user:p@120 on_token:p@128 should_abort:p@136 "
-        "draft_max:i4@144 pad:i4@148"
+        "draft_max:i4@144 top_logprobs:i4@148"
     )),
     "steno_span": (24, (
         "size:u4@0 pad:i4@4 t0_ms:i8@8 t1_ms:i8@16"
@@ -258,6 +258,7 @@ FUNCTIONS: dict[str, str] = {
     "steno_generated": "p:pp",
     "steno_generated_text": "z:p",
     "steno_generated_get": "i:pip",
+    "steno_generated_top": "i:piip",
     "steno_generate_finish": "i:p",
     "steno_vad_params_fill": "v:pI",
     "steno_find_speech": "i:ppp",

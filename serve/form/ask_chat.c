@@ -82,7 +82,6 @@ static int read_messages(struct ask_chat *c, struct api_error *e)
 
 /* A value other than the harmless one would change the answer. */
 static const struct { const char *name; double harmless; const char *why; } refused[] = {
-    { "top_logprobs", 0, "this server lists the chosen tokens only (logprobs); leave it out" },
     { "logit_bias", NAN, "this server has no biases of tokens; leave it out" }, { "tools", NAN, NO_TOOLS }, { "functions", NAN, NO_TOOLS },
     { "audio", NAN, "this server does not speak; leave it out" }, { "prediction", NAN, "this server takes no predictions; leave it out" },
     { "web_search_options", NAN, "this server does not search; leave it out" },
@@ -136,7 +135,7 @@ static int read_modalities(const struct ask_chat *c, struct api_error *e)
 
 int ask_chat_read(struct ask_chat *c, const char *body, size_t n, int is_strict, struct api_error *e)
 {
-    int64_t n_choices = 1;
+    int64_t n_choices = 1, n_top = 0;
     *c = (struct ask_chat){ .model = "" };
     c->root = ask_json_open(body, n, e);
     if (!c->root) return (int)e->code;
@@ -148,6 +147,10 @@ int ask_chat_read(struct ask_chat *c, const char *body, size_t n, int is_strict,
     ask_json_flag(options, "include_usage", &c->has_usage, e);
     ask_json_flag(c->root, "logprobs", &c->logprobs, e);
     ask_json_int(c->root, "n", 1, CHAT_CHOICES_MAX, &n_choices, e);
+    ask_json_int(c->root, "top_logprobs", 0, CHAT_TOP_MAX, &n_top, e);
+    c->top_logprobs = (int)n_top;
+    if (e->code == API_OK && n_top && !c->logprobs)
+        api_fail(e, API_invalid_value, "top_logprobs", "top_logprobs needs logprobs: true");
     c->n = (int)n_choices;
     if (e->code == API_OK && c->has_usage && !c->stream)
         api_fail(e, API_invalid_value, "stream_options", "stream_options needs stream: true");
@@ -217,6 +220,7 @@ static int read_numbers(const struct ask_chat *c, steno_generate_params *p, stru
     ask_json_number(o, "frequency_penalty", -2, 2, &p->frequency_penalty, e);
     ask_json_flag(o, "ignore_eos", &p->ignore_eos, e);
     ask_json_text(o, "grammar", &p->grammar, e);
+    p->top_logprobs = c->top_logprobs;
     p->max_tokens = (int32_t)(other > 0 ? other : tokens);
     p->seed = (uint64_t)seed;
     p->top_k = (int32_t)top_k;

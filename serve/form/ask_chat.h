@@ -5,14 +5,15 @@
 
 #define CHAT_ROLES "system|developer|user|assistant"
 #define CHAT_EFFORTS "none|minimal|low|medium|high|xhigh" /* of reasoning_effort */
-enum { CHAT_MESSAGES_MAX = 4096, CHAT_STOPS_MAX = 16, CHAT_CHOICES_MAX = 16 };
+enum { CHAT_MESSAGES_MAX = 4096, CHAT_STOPS_MAX = 16, CHAT_CHOICES_MAX = 16, CHAT_TOP_MAX = 20 };
 
 struct ask_chat {
     const char *model;       /* "": the default */
     steno_message *messages; /* [n_messages] */
     int n_messages;
     int n;                   /* number of choices, at least 1 */
-    int logprobs;            /* 1: log-probabilities of the chosen tokens */
+    int logprobs;            /* 1: log-probabilities of the chosen tokens, */
+    int top_logprobs;        /* and of this number of the most probable ones at their places */
     int stream, has_usage;   /* has_usage: stream_options.include_usage */
     int no_thinking;         /* reasoning_effort none, or chat_template_kwargs.enable_thinking false */
     char ignored[ASK_IGNORED]; /* fields without effect, for the header steno-ignored; "": none */

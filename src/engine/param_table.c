@@ -176,6 +176,7 @@ static const struct param generate[] = {
     { G(on_token), HOOK, .models = MODELS_GENERATE },
     { G(should_abort), HOOK, .models = MODELS_GENERATE },
     { G(draft_max), DRAFTS, .models = MODELS_GENERATE },
+    { G(top_logprobs), INT32(0, TOP_LOGPROBS_MAX), .models = MODELS_GENERATE },
 };
 
 static const struct param open_model[] = {

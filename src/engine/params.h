@@ -91,6 +91,7 @@ int param_refuse(const struct param_check *j, const char *fmt, ...)
     ;
 
 /* Most rows of a chunk including those around it, and most look-back rows. */
+enum { TOP_LOGPROBS_MAX = 20 }; /* ids at a place of a generated text */
 enum { PARAM_CHUNK_ROWS = 240, PARAM_PAST_ROWS = 1024 };
 /* Parses "0,10,5": rows before, in and after a chunk. @return 1: valid, 0: not */
 int param_chunk_size(const char *text, int32_t chunk[3]);

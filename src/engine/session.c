@@ -32,6 +32,7 @@ void generated_clear(steno_session *s)
     buf_clear(&s->generated);
     buf_clear(&s->generated_text);
     buf_clear(&s->chosen);
+    buf_clear(&s->tops);
     s->finish = STENO_FINISH_NONE;
 }
 

@@ -29,6 +29,7 @@ struct steno_session {
     struct buf vectors;         /* float, of the texts of the last steno_embed */
     struct buf embedded;        /* struct embedded (embedding.h), of each */
     struct buf chosen;          /* struct sampled_token of the same ids */
+    struct buf tops;            /* struct sampled_token, the most probable ones at the place of each; empty: not asked for */
     struct buf generated_text;  /* their text */
     int finish;                 /* enum steno_finish */
     struct parsed_grammar {     /* of the last text that had one; the next text usually has the same */

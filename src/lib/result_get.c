@@ -180,14 +180,27 @@ int steno_generate_finish(const steno_session *s)
     return s ? s->finish : STENO_FINISH_NONE;
 }
 
-int steno_generated_get(const steno_session *s, int i, steno_token *out)
+/* Number i of a list of struct sampled_token. */
+static int token_get(const struct buf *list, size_t i, steno_token *out)
 {
-    if (!s || !out || out->size < sizeof(uint32_t) || i < 0 || (size_t)i >= s->chosen.len / sizeof(struct sampled_token)) return STENO_EARG;
-    const struct sampled_token *t = &((const struct sampled_token *)(const void *)s->chosen.p)[i];
+    if (!out || out->size < sizeof(uint32_t) || i >= list->len / sizeof(struct sampled_token)) return STENO_EARG;
+    const struct sampled_token *t = &((const struct sampled_token *)(const void *)list->p)[i];
     steno_token tok = { .id = t->id, .ts_id = -1, .p = t->p, .logprob = t->logprob, .t0_ms = -1, .t1_ms = -1, .t_dtw_ms = -1 };
     tok.size = out->size < sizeof tok ? out->size : (uint32_t)sizeof tok;
     memcpy(out, &tok, tok.size);
     return STENO_OK;
+}
+
+int steno_generated_get(const steno_session *s, int i, steno_token *out)
+{
+    return s && i >= 0 ? token_get(&s->chosen, (size_t)i, out) : STENO_EARG;
+}
+
+int steno_generated_top(const steno_session *s, int i, int k, steno_token *out)
+{
+    const size_t n = s ? s->chosen.len / sizeof(struct sampled_token) : 0, tops = s ? s->tops.len / sizeof(struct sampled_token) : 0;
+    if (i < 0 || (size_t)i >= n || k < 0 || (size_t)k >= tops / n) return STENO_EARG;
+    return token_get(&s->tops, (size_t)i * (tops / n) + (size_t)k, out);
 }
 
 const int32_t *steno_generated(const steno_session *s, int *n)

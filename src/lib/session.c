@@ -106,6 +106,7 @@ void steno_session_close(steno_session *s)
     buf_free(&s->vectors);
     buf_free(&s->embedded);
     buf_free(&s->chosen);
+    buf_free(&s->tops);
     buf_free(&s->generated_text);
     buf_free(&s->held);
     parsed_grammar_free(&s->grammar);

@@ -122,7 +122,7 @@
     F(steno_generate_params, grammar_rule, 88) F(steno_generate_params, json_schema, 96) F(steno_generate_params, stop, 104)           \
     F(steno_generate_params, n_stop, 112) F(steno_generate_params, ignore_eos, 116) F(steno_generate_params, user, 120)                \
     F(steno_generate_params, on_token, 128) F(steno_generate_params, should_abort, 136) F(steno_generate_params, draft_max, 144)       \
-    F(steno_generate_params, pad, 148)                                                                                                 \
+    F(steno_generate_params, top_logprobs, 148)                                                                                        \
     S(steno_span, 24) F(steno_span, size, 0) F(steno_span, pad, 4) F(steno_span, t0_ms, 8) F(steno_span, t1_ms, 16)                    \
     S(steno_vad_params, 128) F(steno_vad_params, size, 0) F(steno_vad_params, pad, 4) F(steno_vad_params, threshold, 8)                \
     F(steno_vad_params, max_end_silence_ms, 16) F(steno_vad_params, max_segment_ms, 24) F(steno_vad_params, user, 32)                  \

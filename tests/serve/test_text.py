@@ -73,6 +73,13 @@ def test_logprobs_are_those_of_the_text():
         text, items = whole["message"]["content"], whole["logprobs"]["content"]
         assert len(items) == 12 and all(i["logprob"] <= 0 and i["top_logprobs"] == [] for i in items), whole
         assert bytes(b for i in items for b in i["bytes"]).decode(errors="replace") == text, whole
+        most = choices_of(chat(s, top_logprobs=3, **one)[1])[0]
+        tops = [i["top_logprobs"] for i in most["logprobs"]["content"]]
+        assert most["message"]["content"] == text and all(len(t) == 3 for t in tops), most
+        assert [t[0] for t in tops] == [{k: i[k] for k in ("token", "logprob", "bytes")} for i in items], (tops, items)
+        assert all(t[0]["logprob"] >= t[1]["logprob"] >= t[2]["logprob"] for t in tops), tops
+        parts = [e["choices"][0] for e in events(chat(s, stream=True, top_logprobs=3, **one)[1])[:-1]]
+        assert [i for p in parts if p["logprobs"] for i in p["logprobs"]["content"]] == most["logprobs"]["content"], parts
         parts = [e["choices"][0] for e in events(chat(s, stream=True, **one)[1])[:-1]]
         got = [i for p in parts if p["logprobs"] for i in p["logprobs"]["content"]]
         assert got == items, (got, items)

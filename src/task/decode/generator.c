@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/os.h"
 #include "engine/batch.h"
+#include "engine/params.h"
 #include "search/json_schema.h"
 
 enum { ENDS_MAX = 32 };
@@ -65,6 +66,7 @@ void generator_filter(struct generator *c, float *x)
     steno_session *s = c->s;
     const int32_t n = s->model->n_vocab, *held = (const int32_t *)(const void *)s->held.p;
     keep_raw(c, x, n);
+    if (!c->changes) return;
     for (int i = 0; c->p->ignore_eos && end_at(c, i) >= 0; i++) x[end_at(c, i)] = -INFINITY;
     if (c->matcher && sampler_chain_cuts(&c->chain)) generator_mask(c, x, n);
     if (sampler_chain_apply(&c->chain, x, n, held, (int32_t)(s->held.len / sizeof *held)))
@@ -130,6 +132,26 @@ static void add_text(struct generator *c, int32_t id)
     else if (id < vocab->n_text) token_stream_push_bytes(&c->stream, vocab->bytes[id], vocab->len[id], text);
 }
 
+static int is_before(const float *x, int32_t a, int32_t b) { return x[a] > x[b] || (x[a] == x[b] && a < b); }
+
+/* Adds the most probable ids of the step. Their number is the same at all places. */
+static void tops_add(struct generator *c)
+{
+    int32_t best[TOP_LOGPROBS_MAX], n = 0;
+    const int32_t n_vocab = c->s->model->n_vocab, want = c->p->top_logprobs < n_vocab ? c->p->top_logprobs : n_vocab;
+    for (int32_t id = 0; id < n_vocab; id++) {
+        if (n == want && !is_before(c->raw, id, best[n - 1])) continue;
+        int32_t at = n < want ? n++ : n - 1;
+        for (; at && is_before(c->raw, id, best[at - 1]); at--) best[at] = best[at - 1];
+        best[at] = id;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        struct sampled_token t = { .id = best[i], .ts_id = -1, .logprob = (float)(c->raw[best[i]] - c->lse) };
+        t.p = expf(t.logprob);
+        buf_add(&c->s->tops, &t, sizeof t);
+    }
+}
+
 /* Adds id number i of the lane. */
 static void take(struct generator *c, struct sampled_token *t)
 {
@@ -143,11 +165,13 @@ static void take(struct generator *c, struct sampled_token *t)
     if (c->matcher) c->state = matcher_next(c->matcher, c->state, t->id);
     buf_add(&s->held, &t->id, sizeof t->id);
     buf_add(&s->generated, &t->id, sizeof t->id);
+    if (c->p->top_logprobs) tops_add(c);
     buf_add(&s->chosen, t, sizeof *t);
-    if (s->held.err || s->generated.err || s->chosen.err || s->generated_text.err) {
+    if (s->tops.err || s->held.err || s->generated.err || s->chosen.err || s->generated_text.err) {
         c->status = err_nomem(&s->error, s->held.len, "new ids");
         const size_t whole = s->chosen.len / sizeof *t * sizeof t->id;
         if (s->generated.len > whole) s->generated.len = whole; /* an id counts only if all its data is stored */
+        buf_clear(&s->tops);
         c->lane->sampler.done = 1;
         return;
     }
@@ -362,7 +386,8 @@ int generator_open(struct generator *c, steno_session *s, int plan, const steno_
     if (!rc) rc = open_grammar(c);
     if (!rc) rc = sampler_chain_open(&c->chain, p, &s->error);
     if (rc) return rc;
-    c->filters = p->ignore_eos || c->matcher || sampler_chain_filters(&c->chain);
+    c->changes = p->ignore_eos || c->matcher || sampler_chain_filters(&c->chain);
+    c->filters = c->changes || p->top_logprobs;
     if (c->filters && !(c->raw = malloc((size_t)m->n_vocab * sizeof *c->raw)))
         return err_nomem(&s->error, (size_t)m->n_vocab * sizeof *c->raw, "logits");
     c->rules = (struct logit_rules){ .n_vocab = m->n_vocab, .eot = p->ignore_eos ? -1 : m->tokens.eot, .ts_begin = m->n_vocab,

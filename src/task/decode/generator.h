@@ -19,8 +19,9 @@ struct generator {
     int32_t n_text;             /* number of ids that can be text */
     int32_t state;              /* of the matcher after the ids so far */
     struct logit_rules rules;   /* rules of the lane's sampler */
-    int filters;                /* logits are changed or read before sampling */
-    float *raw;                 /* [n_vocab] the model's logits of the current step; NULL if they are not changed */
+    int filters;                /* logits are read before sampling, */
+    int changes;                /* and changed */
+    float *raw;                 /* [n_vocab] the model's logits of the current step; NULL if they are not read */
     double lse;                 /* log-sum-exp of them */
     struct prompt_lookup lookup;
     int uses_draft;             /* the batch's draft model drafts for it */

@@ -94,6 +94,74 @@ static void test_drafts_change_no_id(void **state)
     assert_true(t.n_drafted > 0 && t.n_accepted <= t.n_drafted);
 }
 
+/* Of each new id: as the logits of all ids before it. */
+static void check_tops(const int32_t *before, int n_before, int n_made, int n_top)
+{
+    enum { MOST = 40 };
+    int32_t all[MOST + 4], ids[MOST], top[MOST][3];
+    double logprob[MOST][3];
+    steno_token t = { .size = sizeof t };
+    assert_true(n_made <= MOST && n_top <= 3);
+    memcpy(ids, steno_generated(session, NULL), (size_t)n_made * sizeof *ids);
+    for (int i = 0; i < n_made; i++)
+        for (int k = 0; k < n_top; k++) {
+            assert_int_equal(steno_generated_top(session, i, k, &t), STENO_OK);
+            top[i][k] = t.id;
+            logprob[i][k] = (double)t.logprob;
+            assert_true(t.p > 0 && t.p <= 1 && (!k || logprob[i][k] <= logprob[i][k - 1]));
+        }
+    assert_int_equal(steno_generated_top(session, 0, n_top, &t), STENO_EARG);
+    assert_int_equal(steno_generated_top(session, n_made, 0, &t), STENO_EARG);
+    assert_int_equal(steno_generated_top(session, -1, 0, &t), STENO_EARG);
+    memcpy(all, before, (size_t)n_before * sizeof *all);
+    for (int i = 0; i < n_made; i++) {
+        steno_generate_params one;
+        steno_generate_params_init(&one);
+        one.max_tokens = 1;
+        one.top_logprobs = n_top;
+        assert_true(steno_generate(session, all, n_before + i, &one) >= 0);
+        for (int k = 0; k < n_top && steno_generated_get(session, 0, &t) == STENO_OK; k++) {
+            assert_int_equal(steno_generated_top(session, 0, k, &t), STENO_OK);
+            assert_int_equal(t.id, top[i][k]);
+            assert_true(fabs((double)t.logprob - logprob[i][k]) < 1e-6);
+        }
+        all[n_before + i] = ids[i];
+    }
+}
+
+static void test_the_most_probable_ids_of_each_place_can_be_read(void **state)
+{
+    (void)state;
+    int32_t ids[4];
+    steno_token t = { .size = sizeof t }, chosen = t;
+    steno_generate_params p;
+    steno_generate_params_init(&p);
+    p.max_tokens = 12;
+    assert_int_equal(steno_encode(session, demo.pcm, demo.n), 0);
+    int n = steno_generate(session, ids, head(ids), &p);
+    assert_int_equal(steno_generated_top(session, 0, 0, &t), STENO_EARG); /* not asked for */
+    p.top_logprobs = 3;
+    assert_int_equal(steno_generate(session, ids, head(ids), &p), n);
+    for (int i = 0; i < n; i++) {
+        assert_int_equal(steno_generated_get(session, i, &chosen), STENO_OK);
+        assert_int_equal(steno_generated_top(session, i, 0, &t), STENO_OK);
+        assert_int_equal(t.id, chosen.id);
+        assert_true(fabsf(t.logprob - chosen.logprob) < 1e-6f && t.p == expf(t.logprob));
+    }
+    check_tops(ids, 4, n, 3);
+    p.temperature = 3;
+    n = steno_generate(session, ids, head(ids), &p);
+    check_tops(ids, 4, n, 3);
+    p.temperature = 0;
+    p.draft_max = 15;
+    n = steno_generate(session, ids, head(ids), &p);
+    check_tops(ids, 4, n, 3);
+    p.top_logprobs = 21;
+    assert_int_equal(steno_generate(session, ids, head(ids), &p), STENO_EARG);
+    p.top_logprobs = -1;
+    assert_int_equal(steno_generate(session, ids, head(ids), &p), STENO_EARG);
+}
+
 static void refused(int rc, const char *what)
 {
     assert_int_equal(rc, STENO_EARG);
@@ -133,6 +201,7 @@ int main(void)
         cmocka_unit_test(test_drafts_change_no_id),
         cmocka_unit_test(test_generate_then_continue_equals_one_generate_over_everything),
         cmocka_unit_test(test_the_same_seed_draws_the_same_ids_and_others_draw_others),
+        cmocka_unit_test(test_the_most_probable_ids_of_each_place_can_be_read),
         cmocka_unit_test(test_generating_without_an_encoded_window_or_with_wrong_ids_is_refused),
     };
     return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
