@@ -117,8 +117,9 @@ static int part_rewind(void *user)
 }
 
 /* Copies the words of the session's result, except those that the guards reject. */
-static int words_take(struct live *l, struct words *to)
+static int words_take(struct live *l, int is_last, struct words *to)
 {
+    const uint32_t doubts = STENO_FLAG_NO_SPEECH | (is_last ? 0 : STENO_FLAG_REPETITION); /* text that people repeat is kept, as in files */
     const steno_session *s = l->p.session;
     const int64_t off = l->cut / PER_MS;
     int rc = STENO_OK;
@@ -126,7 +127,7 @@ static int words_take(struct live *l, struct words *to)
     for (int i = 0; i < steno_segment_count(s) && !rc; i++) {
         steno_segment seg = { .size = sizeof seg };
         steno_segment_get(s, i, &seg);
-        if (seg.flags & (STENO_FLAG_REPETITION | STENO_FLAG_NO_SPEECH)) break;
+        if (seg.flags & doubts) break;
         for (int32_t k = 0; k < seg.n_words && !rc; k++) {
             steno_word w = { .size = sizeof w };
             steno_word_get(s, i, k, &w);
@@ -172,7 +173,7 @@ static int range_decode(struct live *l, int64_t end, int is_last, struct words *
     int rc = l->p.transcribe ? l->p.transcribe(l->p.user, l->p.session, &src, &p, is_last) :
                                steno_transcribe_source(l->p.session, &src, &p);
     l->loudest = steno_segment_count(l->p.session) ? -1 : kept_loudest(&l->sound, l->cut, end);
-    rc = rc ? fail(l, rc, steno_last_error(l->p.session)) : words_take(l, to);
+    rc = rc ? fail(l, rc, steno_last_error(l->p.session)) : words_take(l, is_last, to);
     if (!rc) language_decide(l, end, to);
     return rc;
 }

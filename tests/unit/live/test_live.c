@@ -405,6 +405,20 @@ static void test_a_turn_at_its_longest_breaks(void **state)
     assert_true(turn > 3 && turn == t.n_turns && ended == turn);
 }
 
+/* One pass over repeated sentences has a high compression ratio, and its text is kept as that of a file is. */
+static void test_speech_that_repeats_keeps_its_text(void **state)
+{
+    (void)state;
+    static struct reported t;
+    static float many[MOST];
+    int64_t n = 0;
+    while (n + n_sound <= 20 * RATE) memcpy(many + n, sound, (size_t)n_sound * sizeof *many), n += n_sound;
+    struct live_params p = params_of(&t);
+    play(&p, many, n, 0, 5000);
+    assert_true(t.n_turns == 1 && !t.bad);
+    assert_non_null(strstr(t.final, "zero nine one eight. two seven"));
+}
+
 /* With voice activity: speech that goes on after a commit opens the next turn; what was cleared is not found. */
 static void test_voice_activity_begins_anew(void **state)
 {
@@ -488,6 +502,7 @@ int main(void)
         cmocka_unit_test(test_a_turn_ends_where_the_caller_ends_it),
         cmocka_unit_test(test_audio_that_is_cleared_has_no_endpoint),
         cmocka_unit_test(test_a_turn_at_its_longest_breaks),
+        cmocka_unit_test(test_speech_that_repeats_keeps_its_text),
         cmocka_unit_test(test_voice_activity_begins_anew),
         cmocka_unit_test(test_no_edge_is_lost),
     };
