@@ -18,8 +18,8 @@
  * caller's header, so structs can grow without breaking callers. Languages that do not use this header call `_fill`. The size is rounded
  * down to a multiple of 8, and fields that are not wholly inside it are ignored.
  *
- * Units: times are int64_t milliseconds, -1 means "not known". Text is UTF-8, NUL-terminated and owned by the library. Text of results is
- * valid until the next call that changes the session's results.
+ * Units: times are int64_t milliseconds, -1 means "not known". Text is UTF-8, NUL-terminated and owned by the library. In text of
+ * results U+0000 becomes U+FFFD. Text of results is valid until the next call that changes the session's results.
  *
  * Callbacks run during the call they belong to, on its thread. Callbacks of a steno_reader may run on any thread of the team. Every
  * callback, including a source's read and rewind and logits_filter, may:
@@ -1104,8 +1104,8 @@ typedef struct steno_generate_params {
     int32_t ignore_eos;      /* 1: never choose an end of text */
     void *user;
     /* Called after each id, on the calling thread, with the characters that are complete: none, or those of several ids. A possible
-     * beginning of a stop text is held back. If text remains after the last id, one more call has tok NULL. Results can be read, and
-     * steno_cancel may be called. A non-zero return ends the text with STENO_FINISH_CALLER. */
+     * beginning of a stop text is held back, and U+0000 becomes U+FFFD. If text remains after the last id, one more call has tok NULL.
+     * Results can be read, and steno_cancel may be called. A non-zero return ends the text with STENO_FINISH_CALLER. */
     int (*on_token)(void *user, const struct steno_token *tok, const char *text, size_t n_text);
     int (*should_abort)(void *user); /* called regularly, also while a prompt is read; non-zero: STENO_ECANCELED */
     int32_t draft_max; /* maximum number of draft tokens that are checked in one run, 0 to 15. With a draft model: its proposals; -1, the
@@ -1162,7 +1162,7 @@ STENO_API const float *steno_logits(const steno_session *s, int *n);
  * are none */
 STENO_API const int32_t *steno_generated(const steno_session *s, int *n);
 
-/** Text of those ids, up to a stop text. It is a C string: an id for a zero byte ends it. steno_detokenizer gives text with its length.
+/** Text of those ids, up to a stop text. It is a C string, so U+0000 becomes U+FFFD; steno_detokenizer keeps it.
  * @return UTF-8, valid until the next call on the session */
 STENO_API const char *steno_generated_text(const steno_session *s);
 /** Copy new id `i` out, up to tok->size bytes. p and logprob are the model's own, before any penalty, filter or temperature.

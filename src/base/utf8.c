@@ -65,6 +65,19 @@ void utf8_append(struct buf *out, const uint8_t *s, size_t n)
     }
 }
 
+void utf8_append_string(struct buf *out, const uint8_t *s, size_t n)
+{
+    const uint8_t *zero;
+    while (n && (zero = memchr(s, 0, n))) {
+        const size_t before = (size_t)(zero - s);
+        utf8_append(out, s, before);
+        utf8_append(out, (const uint8_t *)"\xff", 1);
+        s += before + 1;
+        n -= before + 1;
+    }
+    utf8_append(out, s, n);
+}
+
 size_t utf8_complete(const uint8_t *s, size_t n)
 {
     for (size_t back = 1; back <= 3 && back <= n; back++) {

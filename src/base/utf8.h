@@ -48,6 +48,8 @@ size_t utf8_valid(const uint8_t *s, size_t n);
 size_t utf8_complete(const uint8_t *s, size_t n);
 /* Append s with each maximal ill-formed subsequence replaced by U+FFFD, like Python's errors="replace". */
 void utf8_append(struct buf *out, const uint8_t *s, size_t n);
+/* The same for text that is given out as a C string: U+0000, which would end it, becomes U+FFFD, too. */
+void utf8_append_string(struct buf *out, const uint8_t *s, size_t n);
 /* Narrow text[n] to the result of Python's str.strip(); text is UTF-8. */
 void text_strip(const char **text, size_t *n);
 /* The next line of [*at, end) that is not blank, without white space around it; *at: the place behind it. @return 0: there is none */

@@ -149,7 +149,7 @@ void result_span(struct result *r, const struct vad_span *v, const steno_vad_par
 /* Appends the next n bytes to the whole text. */
 static void convert(struct result *r, size_t n)
 {
-    if (n) utf8_append(&r->whole, (const uint8_t *)r->bytes.p + r->n_converted, n);
+    if (n) utf8_append_string(&r->whole, (const uint8_t *)r->bytes.p + r->n_converted, n);
     r->n_converted += n;
 }
 

@@ -325,18 +325,24 @@ void token_stream_push(struct token_stream *s, int32_t id, struct buf *text)
     token_stream_push_bytes(s, p, n, text);
 }
 
+static void stream_add(const struct token_stream *s, const uint8_t *p, size_t n, struct buf *text)
+{
+    if (s->is_string) utf8_append_string(text, p, n);
+    else utf8_append(text, p, n);
+}
+
 void token_stream_push_bytes(struct token_stream *s, const uint8_t *p, size_t n, struct buf *text)
 {
     for (; n && s->n_held; p++, n--) { /* complete a character that has begun */
         s->held[s->n_held++] = *p;
         const size_t whole = utf8_complete(s->held, s->n_held);
         if (!whole) continue;
-        utf8_append(text, s->held, whole);
+        stream_add(s, s->held, whole, text);
         s->n_held -= (uint32_t)whole;
         memmove(s->held, s->held + whole, s->n_held);
     }
     const size_t whole = utf8_complete(p, n);
-    if (whole) utf8_append(text, p, whole);
+    if (whole) stream_add(s, p, whole, text);
     for (size_t i = whole; i < n; i++) s->held[s->n_held++] = p[i];
 }
 

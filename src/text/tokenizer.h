@@ -66,8 +66,9 @@ int tokenizer_is_end(const struct tokenizer *t, int32_t id); /* 1: the id ends a
 int32_t tokenizer_end_at(const struct tokenizer *t, int i);  /* the i-th such id, duplicates possible; -1 past the last */
 enum token_role tokenizer_role(const struct tokenizer *t, int32_t id);
 
-/* Ids to text, one by one. Only whole characters are written, so a few bytes may wait for the next id. */
-struct token_stream { const struct tokenizer *t; int show_special, began; uint32_t n_held; uint8_t held[4]; };
+/* Ids to text, one by one. Only whole characters are written, so a few bytes may wait for the next id. is_string: the text is given out as
+ * a C string, so U+0000 becomes U+FFFD. */
+struct token_stream { const struct tokenizer *t; int show_special, began, is_string; uint32_t n_held; uint8_t held[4]; };
 void token_stream_begin(struct token_stream *s, const struct tokenizer *t, int show_special);
 void token_stream_push(struct token_stream *s, int32_t id, struct buf *text);
 /* bytes of a token that is not from the tokenizer */

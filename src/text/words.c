@@ -77,7 +77,7 @@ static void unit_read(struct buf *unit, const struct buf *bytes)
 {
     buf_clear(unit);
     buf_add(unit, "", 0); /* gives it an address */
-    utf8_append(unit, (const uint8_t *)bytes->p, bytes->len);
+    utf8_append_string(unit, (const uint8_t *)bytes->p, bytes->len);
 }
 
 /* ---- words ---- */
@@ -117,7 +117,7 @@ int split_words(struct split *s, const struct vocab *v, const int32_t *ids, int3
     split_clear(s);
     for (int32_t i = 0; i < n; i++) vocab_append(v, ids[i], &bytes);
     buf_add(&s->joined, "", 0);
-    if (!bytes.err) utf8_append(&s->joined, (const uint8_t *)bytes.p, bytes.len);
+    if (!bytes.err) utf8_append_string(&s->joined, (const uint8_t *)bytes.p, bytes.len);
     struct char_walk w = { s->joined.p, s->joined.p + s->joined.len };
     buf_clear(&bytes);
     int err = bytes.err || s->joined.err;

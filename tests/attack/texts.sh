@@ -107,10 +107,13 @@ with tempfile.TemporaryDirectory() as folder:
         if round >= 12 and time.time() >= until: break
         r = random.Random(seed * 1000003 + round)
         text = (' ' + ''.join(r.choice(PIECES) for _ in range(r.randrange(1, 7)))).encode() + r.choice((b'x', b'', b'\xff', b'\xc2'))
+        if round == 0: text = b' a\0bc'
         model_write(text)
         runs += 1
         try:
             got = written()
+            with open('own/a.txt', encoding='utf-8') as f:
+                if round == 0 and 'a\ufffdbc' not in f.read(): raise ValueError('a text ends at U+0000')
             others = [f'{k}: {g.get(k)}, a harmless text gives {w[k]}' for g, w in zip(got, want) for k in w if g.get(k) != w[k]]
             why = others[0] if others else None
             form = r.choice(('txt', 'srt', 'vtt', 'tsv', 'csv', 'ass', 'lrc', 'json'))

@@ -85,7 +85,7 @@ void text_of(struct window_decoder *w, const int32_t *ids, int32_t n, int32_t be
     buf_clear(&w->text);
     for (int32_t i = 0; i < n; i++)
         if (ids[i] < below) vocab_append(&m->vocab, ids[i], &w->bytes);
-    utf8_append(&w->text, (const uint8_t *)w->bytes.p, w->bytes.len);
+    utf8_append_string(&w->text, (const uint8_t *)w->bytes.p, w->bytes.len);
 }
 
 /* ---- one attempt ---- */

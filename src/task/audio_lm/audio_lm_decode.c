@@ -28,7 +28,7 @@ int audio_lm_text_of(steno_session *s, const struct sampler *p, const char **tex
     buf_clear(&a->language);
     for (int32_t i = 0; i < p->n; i++) a->ids[i] = p->out[i].id;
     tokenizer_decode(s->model->lm.tokenizer, a->ids, p->n, 0, &a->bytes);
-    utf8_append(&a->raw, (const uint8_t *)a->bytes.p, a->bytes.len);
+    utf8_append_string(&a->raw, (const uint8_t *)a->bytes.p, a->bytes.len);
     if (a->raw.len) s->model->family->audio_lm->text(a->raw.p, a->raw.len, a->forced, &a->text, &a->language);
     if (a->bytes.err || a->raw.err || a->text.err || a->language.err) return err_nomem(&s->error, a->bytes.len, "text");
     *text = a->text.p ? a->text.p : "";

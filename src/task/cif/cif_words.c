@@ -21,7 +21,7 @@ int cif_words_text(struct cif_words *c, size_t from, size_t to)
     buf_clear(&c->text);
     for (size_t i = from; i < to; i++) {
         if (i > from && w[i - 1].space) buf_str(&c->text, " ");
-        utf8_append(&c->text, (const uint8_t *)c->bytes.p + w[i].text, w[i].n_text);
+        utf8_append_string(&c->text, (const uint8_t *)c->bytes.p + w[i].text, w[i].n_text);
     }
     return c->text.err;
 }
@@ -38,7 +38,7 @@ void cif_words_add(steno_session *s, const struct cif_words *c, size_t from, siz
         struct word one = { .start = word_start(w, t), .end = word_end(w, t), .text = r->text.len, .n_tokens = w->n };
         for (int32_t k = w->first; k < w->first + w->n; k++) one.probability += (double)t->tokens[k].p / w->n;
         if (i > from && w[-1].space) buf_str(&r->text, " ");
-        utf8_append(&r->text, (const uint8_t *)c->bytes.p + w->text, w->n_text);
+        utf8_append_string(&r->text, (const uint8_t *)c->bytes.p + w->text, w->n_text);
         buf_add(&r->text, "", 1);
         buf_add(&r->words, &one, sizeof one);
     }

@@ -34,7 +34,7 @@ static int text_of(const struct pieces_job *j, int32_t from, int32_t to, const c
     struct buf bytes = { 0 };
     buf_clear(j->scratch);
     m->family->pieces->text(m, j->p->ids + from, to - from, &bytes);
-    utf8_append(j->scratch, (const uint8_t *)bytes.p, bytes.len);
+    utf8_append_string(j->scratch, (const uint8_t *)bytes.p, bytes.len);
     const int failed = bytes.err || j->scratch->err;
     buf_free(&bytes);
     *text = j->scratch->p ? j->scratch->p : "";

@@ -24,7 +24,7 @@ int ctc_text_make(struct ctc_text *t, const steno_model *m, const struct ctc_ids
     buf_clear(&t->bytes);
     buf_clear(&t->text);
     ctc->ids_to_text(m, ids->ids, ids->n, tags != STENO_TAGS_APART, &t->bytes, tags_found);
-    utf8_append(&t->text, (const uint8_t *)t->bytes.p, t->bytes.len);
+    utf8_append_string(&t->text, (const uint8_t *)t->bytes.p, t->bytes.len);
     *out = (struct ctc_shown){ .whole = bytes_of(&t->text), .n_whole = t->text.len };
     text_strip(&out->whole, &out->n_whole);
     out->text = out->whole;
@@ -149,7 +149,7 @@ static void word_close(struct ctc_words *w, struct open_word *o, struct result *
     if (!o->is_open) return;
     o->w.text = r->text.len;
     o->w.probability /= o->n_timed;
-    utf8_append(&r->text, (const uint8_t *)w->word.p, w->word.len);
+    utf8_append_string(&r->text, (const uint8_t *)w->word.p, w->word.len);
     buf_add(&r->text, "", 1);
     buf_add(&r->words, &o->w, sizeof o->w);
     g->n_words++;

@@ -382,6 +382,7 @@ int generator_open(struct generator *c, steno_session *s, int plan, const steno_
     *c = (struct generator){ .s = s, .p = p, .end = -1, .lookup = prompt_lookup_of(p->draft_max), .plan = plan };
     token_stream_begin(&c->stream, m->lm.tokenizer, 0);
     c->stream.began = 1; /* the prompt is before it */
+    c->stream.is_string = 1;
     int rc = check_stops(s, p);
     if (!rc) rc = open_grammar(c);
     if (!rc) rc = sampler_chain_open(&c->chain, p, &s->error);

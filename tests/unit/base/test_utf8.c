@@ -65,6 +65,17 @@ static void test_each_maximal_ill_formed_part_becomes_one_replacement(void **sta
     }
 }
 
+static void test_a_zero_does_not_end_a_string(void **state)
+{
+    (void)state;
+    struct buf b = { 0 };
+    static const char in[] = "\0a\xc3\0\xc3\xa9\0", out[] = "\xef\xbf\xbd" "a\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd";
+    utf8_append_string(&b, (const uint8_t *)in, sizeof in - 1);
+    assert_int_equal(b.len, sizeof out - 1);
+    assert_memory_equal(b.p, out, b.len);
+    buf_free(&b);
+}
+
 static void test_valid_prefix_ends_before_the_first_ill_formed_byte(void **state)
 {
     (void)state;
@@ -95,6 +106,7 @@ int main(void)
         cmocka_unit_test(test_no_overlong_form_is_read),
         cmocka_unit_test(test_strip_leaves_what_python_leaves),
         cmocka_unit_test(test_each_maximal_ill_formed_part_becomes_one_replacement),
+        cmocka_unit_test(test_a_zero_does_not_end_a_string),
         cmocka_unit_test(test_valid_prefix_ends_before_the_first_ill_formed_byte),
         cmocka_unit_test(test_complete_prefix_leaves_out_only_a_character_that_may_still_grow),
     };
