@@ -7,7 +7,7 @@
 
 enum { RATE = 16000, MOST = 40 * RATE, TEXT_SZ = 1 << 16 };
 
-static float sound[MOST];
+static float sound[MOST], many[MOST]; /* a sentence; many of it */
 static int64_t n_sound;
 static steno_model *model;
 static steno_team *team;
@@ -19,8 +19,7 @@ static int64_t wav_read(float *to, int64_t most, const char *path)
     int64_t n = 0;
     unsigned char b[2];
     FILE *f = fopen(path, "rb");
-    if (!f) return 0;
-    fseek(f, 44, SEEK_SET);
+    if (!f || fseek(f, 44, SEEK_SET)) return 0;
     while (n < most && fread(b, 1, 2, f) == 2) to[n++] = (float)(int16_t)(b[0] | b[1] << 8) / 32768;
     fclose(f);
     return n;
@@ -45,6 +44,14 @@ static int all_close(void **state)
     steno_model_close(model);
     steno_team_close(team);
     return 0;
+}
+
+/* Repeats the sentence up to a duration. @return samples of `many` */
+static int64_t repeated(int seconds)
+{
+    int64_t n = 0;
+    while (n + n_sound <= (int64_t)seconds * RATE) memcpy(many + n, sound, (size_t)n_sound * sizeof *many), n += n_sound;
+    return n;
 }
 
 /* ---- events as text */
@@ -184,25 +191,20 @@ static void test_a_long_turn_goes_on_in_another_one(void **state)
 {
     (void)state;
     static struct reported t;
-    static float many[MOST];
-    int64_t n = 0;
-    while (n + n_sound <= 36 * RATE) memcpy(many + n, sound, (size_t)n_sound * sizeof *many), n += n_sound;
+    const int64_t n = repeated(36);
     struct live_params p = params_of(&t);
     p.turn_most_ms = 6000;
     play(&p, many, n, 0, 0);
-    assert_true(t.n_turns >= 6 && t.n_turns <= 10 && !t.bad); /* none is shorter than half of it */
-    assert_int_equal(t.end_ms, n / 16);
+    assert_true(t.n_turns >= 6 && t.n_turns <= 10 && !t.bad && t.end_ms == n / 16); /* none is shorter than half of it */
     p = params_of(&t);
     play(&p, many, 6 * RATE, 0, 0); /* at the limit, and above it */
     assert_int_equal(t.n_turns, 1);
-    p = params_of(&t);
-    p.turn_most_ms = 6000;
-    play(&p, many, 6 * RATE, 0, 0);
-    assert_int_equal(t.n_turns, 1);
-    p = params_of(&t);
-    p.turn_most_ms = 6000;
-    play(&p, many, 6 * RATE + 16, 0, 0);
-    assert_int_equal(t.n_turns, 2);
+    for (int over = 0; over <= 1; over++) {
+        p = params_of(&t);
+        p.turn_most_ms = 6000;
+        play(&p, many, 6 * RATE + 16 * over, 0, 0);
+        assert_int_equal(t.n_turns, 1 + over);
+    }
     p = params_of(&t);
     play(&p, many, n, 0, 0); /* more than a pass decodes: the final part is cut off */
     assert_true(t.n_turns == 2 && !t.bad);
@@ -224,21 +226,16 @@ static void test_no_word_is_lost_or_comes_twice_where_turns_join(void **state)
     (void)state;
     static const int64_t mosts[] = { 3000, 3700, 5000 };
     static struct reported once, t;
-    static float many[MOST];
     static char want[TEXT_SZ];
     enum { TIMES = 9 };
     struct live_params p = params_of(&once);
     play(&p, sound, n_sound, 0, 0);
-    assert_true(once.n_turns == 1 && n_sound * TIMES <= MOST && once.final[0] && strlen(once.final) < TEXT_SZ / TIMES - 1);
-    for (int i = 0; i < TIMES; i++) {
-        memcpy(many + i * n_sound, sound, (size_t)n_sound * sizeof *many);
-        if (i) strcat(want, " ");
-        strcat(want, once.final);
-    }
+    assert_true(once.n_turns == 1 && repeated(36) == n_sound * TIMES && once.final[0] && strlen(once.final) < TEXT_SZ / TIMES - 1);
+    for (int i = 0; i < TIMES; i++) strcat(strcat(want, i ? " " : ""), once.final);
     for (size_t i = 0; i < sizeof mosts / sizeof *mosts; i++) {
         p = params_of(&t);
         p.turn_most_ms = mosts[i];
-        play(&p, many, TIMES * n_sound, 0, 0);
+        play(&p, many, repeated(36), 0, 0);
         assert_true(t.n_turns > 1 && !t.bad);
         assert_string_equal(without_stops(t.final), without_stops(want));
     }
@@ -389,13 +386,10 @@ static void test_a_turn_at_its_longest_breaks(void **state)
     p.turn = on_turn;
     play(&p, silence, 4 * RATE + 15, 0, 0);
     assert_string_equal(t.turns, "o1:0 b1:2000 o2:2000 b2:4000 o3:4000 d3:4000 "); /* less than 1 ms was left */
-    static float many[MOST];
-    int64_t n = 0;
-    while (n + n_sound <= 20 * RATE) memcpy(many + n, sound, (size_t)n_sound * sizeof *many), n += n_sound;
     p = params_of(&t);
     p.turn_most_ms = 5000;
     p.turn = on_turn;
-    play(&p, many, n, 0, 0);
+    play(&p, many, repeated(20), 0, 0);
     int turn = 0, opened = 0, ended = 0;
     for (const char *s = t.turns; *s; s = strchr(s, ' ') + 1) { /* one after another */
         const int number = atoi(s + 1);
@@ -410,13 +404,9 @@ static void test_speech_that_repeats_keeps_its_text(void **state)
 {
     (void)state;
     static struct reported t;
-    static float many[MOST];
-    int64_t n = 0;
-    while (n + n_sound <= 20 * RATE) memcpy(many + n, sound, (size_t)n_sound * sizeof *many), n += n_sound;
     struct live_params p = params_of(&t);
-    play(&p, many, n, 0, 5000);
-    assert_true(t.n_turns == 1 && !t.bad);
-    assert_non_null(strstr(t.final, "zero nine one eight. two seven"));
+    play(&p, many, repeated(20), 0, 5000);
+    assert_true(t.n_turns == 1 && !t.bad && strstr(t.final, "zero nine one eight. two seven"));
 }
 
 /* With voice activity: speech that goes on after a commit opens the next turn; what was cleared is not found. */
