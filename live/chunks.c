@@ -8,13 +8,15 @@ static void on_segment(void *user, const steno_segment *seg)
 {
     struct chunks *c = user;
     const int64_t off = c->begin / PER_MS;
-    for (int32_t k = 0; k < seg->n_words && c->to && !c->rc; k++) {
+    pthread_mutex_lock(&c->lock);
+    for (int32_t k = 0; k < seg->n_words && !c->rc; k++) {
         steno_word w = { .size = sizeof w };
         steno_word_get(c->session, seg->id, k, &w);
-        const size_t from = c->to->n;
-        c->rc = (k ? live_words_add_units : live_words_add_text)(c->to, w.text, off + w.t0_ms, off + w.t1_ms);
-        live_words_rate(c->to, from, w.probability);
+        const size_t from = c->news.n;
+        c->rc = (k ? live_words_add_units : live_words_add_text)(&c->news, w.text, off + w.t0_ms, off + w.t1_ms);
+        live_words_rate(&c->news, from, w.probability);
     }
+    pthread_mutex_unlock(&c->lock);
 }
 
 static void on_done(void *user, steno_session *s, int status)
@@ -30,36 +32,49 @@ static int64_t source_read(void *user, float *pcm, int64_t n)
     const int64_t left = c->until - c->given, some = n < left ? n : left;
     if (some <= 0) return c->is_over ? 0 : STENO_SOURCE_WAIT;
     memcpy(pcm, kept_from(c->sound, c->given), (size_t)some * sizeof *pcm);
-    c->given += some;
+    atomic_store(&c->given, c->given + some);
     return some;
 }
 
-int chunks_open(struct chunks *c, const struct kept *sound, const steno_model *m, steno_team *team, const steno_transcribe_params *p,
-                steno_error *e)
+static int own_batch(struct chunks *c, const struct live_params *p, steno_error *e)
 {
     steno_batch_params bp;
     steno_session_params sp;
-    c->sound = sound;
-    c->params = *p;
-    c->params.user = c;
-    c->params.on_segment = on_segment;
-    c->params.word_timestamps = 1;
-    if (c->params.lookahead == STENO_LOOKAHEAD_MOST && steno_serves(m, STENO_CALL_TRANSCRIBE, "lookahead"))
-        c->params.lookahead = STENO_LOOKAHEAD_USUAL; /* words, not sentences */
     steno_batch_params_init(&bp);
     bp.max_windows = 1;
     bp.on_done = on_done;
     bp.user = c;
-    const int rc = steno_batch_open(&c->batch, m, team, &bp, e);
+    const int rc = steno_batch_open(&c->batch, p->chunks, p->team, &bp, e);
     steno_session_params_init(&sp);
     sp.batch = c->batch;
-    return rc ? rc : steno_session_open(&c->session, m, team, &sp, e);
+    return rc ? rc : steno_session_open(&c->session, p->chunks, p->team, &sp, e);
+}
+
+int chunks_open(struct chunks *c, const struct kept *sound, const struct live_params *p, steno_error *e)
+{
+    if (pthread_mutex_init(&c->lock, NULL)) return STENO_ENOMEM;
+    c->has_lock = 1;
+    c->sound = sound;
+    c->params = p->text;
+    c->params.user = c;
+    c->params.on_segment = on_segment;
+    c->params.should_abort = NULL; /* its caller ends the turn */
+    c->params.word_timestamps = 1;
+    if (c->params.lookahead == STENO_LOOKAHEAD_MOST && steno_serves(p->chunks, STENO_CALL_TRANSCRIBE, "lookahead"))
+        c->params.lookahead = STENO_LOOKAHEAD_USUAL; /* words, not sentences */
+    if (!p->streams) return own_batch(c, p, e);
+    c->streams = p->streams;
+    c->session = p->session;
+    return STENO_OK;
 }
 
 void chunks_close(struct chunks *c)
 {
-    steno_session_close(c->session);
+    if (c->streams && c->is_open) chunks_drop(c);
+    if (!c->streams) steno_session_close(c->session);
     steno_batch_close(c->batch);
+    live_words_free(&c->news);
+    if (c->has_lock) pthread_mutex_destroy(&c->lock);
 }
 
 int chunks_begin(struct chunks *c, int64_t at)
@@ -71,18 +86,42 @@ int chunks_begin(struct chunks *c, int64_t at)
     steno_request_params_init(&r);
     r.transcribe = &c->params;
     r.priority = STENO_PRIORITY_LIVE;
-    return steno_batch_submit(c->batch, c->session, &src, &r);
+    const int rc = c->streams ? c->streams->begin(c->streams->user, c->session, &src, &r) :
+                   steno_batch_submit(c->batch, c->session, &src, &r);
+    c->is_open = !rc;
+    return rc;
+}
+
+/* Words of chunks up to the change of `until`. */
+static void run(struct chunks *c)
+{
+    if (!c->streams) {
+        steno_batch_wake(c->batch);
+        if (c->is_over) steno_batch_run(c->batch);
+        else steno_batch_run_as(c->batch, STENO_RUN_POLL);
+        return;
+    }
+    int rc = STENO_OK; /* all audio must be read: what is read later may be gone */
+    do rc = c->streams->run(c->streams->user, c->session, c->is_over);
+    while (!rc && !c->is_over && c->given < c->until);
+    pthread_mutex_lock(&c->lock);
+    if (rc && !c->rc) c->rc = rc;
+    pthread_mutex_unlock(&c->lock);
 }
 
 int chunks_decode(struct chunks *c, int64_t until, int is_over, struct words *to)
 {
+    if (!c->is_open) return c->rc;
     c->until = until;
     c->is_over = is_over;
-    c->to = to;
-    steno_batch_wake(c->batch);
-    if (is_over) steno_batch_run(c->batch);
-    else steno_batch_run_as(c->batch, STENO_RUN_POLL);
-    return c->rc;
+    run(c);
+    pthread_mutex_lock(&c->lock);
+    if (to && !c->rc) c->rc = live_words_add_range(to, &c->news, 0, c->news.n);
+    live_words_clear(&c->news);
+    const int rc = c->rc;
+    pthread_mutex_unlock(&c->lock);
+    c->is_open = !rc && !is_over;
+    return rc;
 }
 
 int chunks_drop(struct chunks *c)

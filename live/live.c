@@ -389,7 +389,7 @@ int live_open(struct live **out, const struct live_params *p, steno_error *e)
     l->p = *p;
     l->p.text.word_timestamps = p->has_words;
     int rc = p->vad ? finder_open(&l->finder, &l->sound, p->vad, p->team, p->find, e) : STENO_OK;
-    if (!rc && p->chunks) rc = chunks_open(&l->chunks, &l->sound, p->chunks, p->team, &p->text, e);
+    if (!rc && p->chunks) rc = chunks_open(&l->chunks, &l->sound, p, e);
     if (rc) live_close(l);
     else *out = l;
     return rc;

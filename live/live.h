@@ -38,10 +38,19 @@ enum live_turn {
     LIVE_TURN_DROPPED /* it has no endpoint: live_clear, or less than 1 ms of audio */
 };
 
+/* A batch of the caller, in which streams share runs. Its thread reads the source, which may return STENO_SOURCE_WAIT. */
+struct live_streams {
+    int (*begin)(void *user, steno_session *s, const steno_source *src, const steno_request_params *p); /* queues it. @return a status */
+    /* More audio is there: returns when the source has been read and run, is_over: when the request has ended. @return a status */
+    int (*run)(void *user, steno_session *s, int is_over);
+    void *user;
+};
+
 struct live_params {
     steno_session *session;        /* of a recogniser; owned by the caller, used exclusively until live_close */
     const steno_model *chunks;     /* instead of it: a model that decodes a stream chunk by chunk (streaming Paraformer). Its words are
                                     * final at once; step_ms, turn_most_ms, has_words and has_prompt are ignored */
+    const struct live_streams *streams; /* for chunks: the batch of `session`; stays in use. NULL: they have one of their own */
     const steno_model *vad;        /* NULL: one turn */
     steno_team *team;              /* for the VAD model */
     const steno_vad_params *find;  /* its parameters; NULL selects the defaults. Their callbacks are not called */

@@ -121,6 +121,10 @@ void lm_work_cancel(struct lm_work *w);             /* as work_cancel */
  * until engine_session_end. @return API_OK; API_too_many_sessions, API_draining, API_loading, in *e */
 int engine_session(struct engine *g, steno_session **s, const struct serve_engine **of, struct api_error *e);
 void engine_session_end(struct engine *g, steno_session *s);
+/* A request whose source may wait for audio; the session is that of the batch. engine_stream_run returns when the source has been read and
+ * run since the call, is_over: when the request has ended. @return its status */
+int engine_stream_begin(struct engine *g, steno_session *s, const steno_source *src, const steno_request_params *p);
+int engine_stream_run(struct engine *g, steno_session *s, int is_over);
 /* Runs a request of the batch and waits for it. priority: enum steno_priority. @return its status; STENO_ECANCELED after engines_cancel */
 int engine_transcribe(struct engine *g, steno_session *s, const steno_source *src, const steno_transcribe_params *p, int priority);
 #endif

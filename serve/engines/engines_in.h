@@ -61,6 +61,8 @@ struct slot {
     int is_taken;           /* by a live session */
     int is_running, status; /* of a live request */
     int is_stopped;         /* the live session shall end */
+    steno_source from;      /* of a stream */
+    int n_waits;            /* number of times that it had no audio */
     pthread_cond_t ended;
 };
 

@@ -82,24 +82,74 @@ void engine_session_end(struct engine *g, steno_session *s)
     pthread_mutex_unlock(&g->es->lock);
 }
 
-int engine_transcribe(struct engine *g, steno_session *s, const steno_source *src, const steno_transcribe_params *p, int priority)
+/* Submits a request of a live session. @return a status */
+static int submit(struct engine *g, struct slot *slot, const steno_source *src, const steno_request_params *p)
 {
-    steno_request_params rp;
-    steno_request_params_init(&rp);
-    rp.priority = priority;
-    rp.transcribe = p;
     pthread_mutex_lock(&g->es->lock);
-    struct slot *slot = slot_of(g, s);
     const int may = slot && !slot->is_stopped;
     if (may) slot->is_running = 1;
     pthread_mutex_unlock(&g->es->lock);
     if (!may) return slot ? STENO_ECANCELED : STENO_EARG;
-    const int rc = steno_batch_submit(g->batch, s, src, &rp);
+    const int rc = steno_batch_submit(g->batch, slot->session, src, p);
     pthread_mutex_lock(&g->es->lock);
     if (rc != STENO_OK) slot->is_running = 0;
-    if (slot->is_stopped) steno_cancel(s);
+    if (slot->is_stopped) steno_cancel(slot->session);
+    pthread_mutex_unlock(&g->es->lock);
+    return rc;
+}
+
+int engine_transcribe(struct engine *g, steno_session *s, const steno_source *src, const steno_transcribe_params *p, int priority)
+{
+    struct slot *slot = slot_of(g, s);
+    steno_request_params rp;
+    steno_request_params_init(&rp);
+    rp.priority = priority;
+    rp.transcribe = p;
+    const int rc = submit(g, slot, src, &rp);
+    if (rc != STENO_OK) return rc;
+    pthread_mutex_lock(&g->es->lock);
     while (slot->is_running) pthread_cond_wait(&slot->ended, &g->es->lock);
-    const int status = rc == STENO_OK ? slot->status : rc;
+    const int status = slot->status;
+    pthread_mutex_unlock(&g->es->lock);
+    return status;
+}
+
+/* ---- streams ----------------------------------------------------------------------------------------------------------------- */
+
+static int64_t stream_read(void *user, float *pcm, int64_t n)
+{
+    struct slot *slot = user;
+    const int64_t got = slot->from.read(slot->from.user, pcm, n);
+    if (got != STENO_SOURCE_WAIT) return got;
+    pthread_mutex_lock(&slot->engine->es->lock);
+    slot->n_waits++;
+    pthread_cond_broadcast(&slot->ended);
+    pthread_mutex_unlock(&slot->engine->es->lock);
+    return got;
+}
+
+int engine_stream_begin(struct engine *g, steno_session *s, const steno_source *src, const steno_request_params *p)
+{
+    struct slot *slot = slot_of(g, s);
+    const steno_source own = { stream_read, NULL, slot };
+    if (slot) slot->from = *src;
+    return submit(g, slot, &own, p);
+}
+
+int engine_stream_run(struct engine *g, steno_session *s, int is_over)
+{
+    enum { PASSES = 2 }; /* its chunks run between them */
+    struct slot *slot = slot_of(g, s);
+    if (!slot) return STENO_EARG;
+    pthread_mutex_lock(&g->es->lock);
+    for (int i = 0; i < PASSES && slot->is_running; i++) {
+        const int before = slot->n_waits;
+        pthread_mutex_unlock(&g->es->lock);
+        steno_batch_wake(g->batch);
+        pthread_mutex_lock(&g->es->lock);
+        while (slot->is_running && (is_over || slot->n_waits == before)) pthread_cond_wait(&slot->ended, &g->es->lock);
+    }
+    const int status = slot->is_running ? STENO_OK : slot->status;
     pthread_mutex_unlock(&g->es->lock);
     return status;
 }

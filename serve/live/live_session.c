@@ -38,6 +38,7 @@ struct live_session {
     steno_session *session; /* of the engine; NULL: not taken yet */
     const struct serve_engine *engine;
     steno_resampler *resampler;
+    struct live_streams streams;
     struct live *live;
     steno_vad_params find;
     uint8_t *piece;
@@ -305,6 +306,16 @@ static void text_fill(struct live_session *s, steno_transcribe_params *t)
     if (p->hotwords) t->hotwords = p->hotwords;
 }
 
+static int stream_begin(void *user, steno_session *session, const steno_source *src, const steno_request_params *p)
+{
+    return engine_stream_begin(((struct live_session *)user)->p.engine, session, src, p);
+}
+
+static int stream_run(void *user, steno_session *session, int is_over)
+{
+    return engine_stream_run(((struct live_session *)user)->p.engine, session, is_over);
+}
+
 /* Opens what needs the model. @return 0, or -1 with the reason in why[n] */
 static int model_take(struct live_session *s, char *why, size_t n)
 {
@@ -315,9 +326,10 @@ static int model_take(struct live_session *s, char *why, size_t n)
         snprintf(why, n, "%s", a.message);
         return -1;
     }
+    s->streams = (struct live_streams){ stream_begin, stream_run, s };
     struct live_params lp = { .session = s->session, .vad = s->p.uses_vad ? s->engine->vad : NULL,
                               .step_ms = s->p.step_ms, .turn_most_ms = s->p.max_turn_ms, .report = on_event, .user = s, .turn = on_turn,
-                              .transcribe = transcribe };
+                              .transcribe = transcribe, .streams = &s->streams };
     live_params_of(&lp, s->engine->model);
     text_fill(s, &lp.text);
     if (lp.vad) {

@@ -69,6 +69,18 @@ void engine_session_end(struct engine *g, steno_session *s)
     pthread_mutex_unlock(&engine.lock);
 }
 
+int engine_stream_begin(struct engine *g, steno_session *s, const steno_source *src, const steno_request_params *p)
+{
+    (void)g, (void)s, (void)src, (void)p;
+    return STENO_EUNSUPPORTED; /* its models decode no streams */
+}
+
+int engine_stream_run(struct engine *g, steno_session *s, int is_over)
+{
+    (void)g, (void)s, (void)is_over;
+    return STENO_EUNSUPPORTED;
+}
+
 int engine_transcribe(struct engine *g, steno_session *s, const steno_source *src, const steno_transcribe_params *p, int priority)
 {
     (void)g;
