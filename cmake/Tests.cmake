@@ -449,7 +449,7 @@ set(costs
     cli.kinds 11 cli.many_inputs 11 unit.plan_joined 11 unit.plan_shared 11 unit.media_seek 18 api.strokes 18 cli.record 11
     api.timings 10 cli.resume_plain 25 unit.plan_network 16 emulated.program.Conroe 15 golden.shipped 14 cli.clock 12 api.music 12
     api.prefixes 12 unit.out_hostile 11 golden.parakeet_nomem 30 golden.parakeet_forms 14
-    serve.attacks 37 serve.fields 28 serve.realtime 25 serve.page 23 serve.process 14 serve.load 7 serve.load_waits 20
+    serve.attacks 37 serve.options 30 serve.fields 28 serve.realtime 25 serve.page 23 serve.process 14 serve.load 7 serve.load_waits 20
     serve.load_faults 25 serve.transcriptions 13 serve.stream 10 serve.systemd 8 serve.text 7 serve.listen 6 unit.serve_http_limits 9
     api.reenter 9 unit.fbank 9 unit.plan_limits 9 unit.plan_ring 9 unit.plan_stop 9 api.windows 9) # long with sanitizers only
 while(costs)
@@ -460,7 +460,7 @@ while(costs)
             set_property(TEST ${test} APPEND PROPERTY LABELS slow)
         endif()
         if(seconds GREATER_EQUAL 10 AND (NOT test MATCHES "^(kernels$|unit|attack|serve)" OR
-                                         test MATCHES "^(unit\\.tool_every_option|serve\\.(fields|page))$"))
+                                         test MATCHES "^(unit\\.tool_every_option|serve\\.(fields|options|page))$"))
             set_property(TEST ${test} APPEND PROPERTY LABELS once)
         endif()
     endif()
