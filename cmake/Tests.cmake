@@ -418,6 +418,7 @@ if(NOT STENO_SANITIZE AND TARGET steno)
     steno_test(install.readme COMMAND bash tests/install/test_readme.sh LABELS install TIMEOUT 1500 ENV "CC=${CMAKE_C_COMPILER}")
     steno_test(install.recipes COMMAND bash tests/install/test_recipes.sh LABELS install ENV "STENO=$<TARGET_FILE:steno>")
     steno_test(install.packages COMMAND bash tests/install/test_packages.sh LABELS install long TIMEOUT 1500)
+    steno_test(install.reproducible COMMAND bash tests/install/test_reproducible.sh LABELS install long TIMEOUT 14400)
 endif()
 
 foreach(test IN LISTS tests_threads tests_media tests_long)

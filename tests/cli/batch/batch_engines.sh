@@ -11,7 +11,7 @@ expect 0 "one run of the batch writes its journal" batch -q -t 1 -m "$MODEL" -i 
 
 # Documents.
 "$STENO" batch --help-all | grep -oE -- '--[a-z][a-z-]*' | sort -u >options
-grep -v 'numactl\|parallel.*--halt\|--requeue' "$SRC/doc/scale.md" | grep -oE -- '(^|[^a-z-])--[a-z][a-z-]*' |
+grep -v 'numactl\|parallel.*--halt\|--requeue\|aws batch' "$SRC/doc/scale.md" | grep -oE -- '(^|[^a-z-])--[a-z][a-z-]*' |
     grep -oE -- '--.*' | sort -u >named
 [ "$(wc -l <named)" -ge 12 ] || bad "doc/scale.md names at least twelve options" "$(cat named)"
 none "each option that doc/scale.md names exists" "$(comm -13 options named)"
@@ -33,6 +33,57 @@ if command -v systemd-analyze >/dev/null; then
     sed "s,/usr/local/bin/steno,$STENO," "$EXAMPLES/steno-batch@.service" >units/steno-batch@.service
     systemd-analyze --man=no verify units/steno-batch@0.service 2>"$T/err" || bad "the unit is valid" "$(cat "$T/err")"
     ! grep -q "steno-batch" "$T/err" || bad "the unit has no warnings" "$(cat "$T/err")"
+fi
+
+# Kubernetes and AWS Batch: the files can be read, their numbers agree, and two parts of their commands give the results of one run.
+if command -v python3 >/dev/null; then
+    cat >jobs.py <<'P'
+import json, shlex, sys
+folder, model = sys.argv[1:]
+jobs = {}
+with open(folder + "/aws-batch.json") as f:
+    job = json.load(f)
+c = job["containerProperties"]
+assert {r["type"] for r in c["resourceRequirements"]} == {"VCPU", "MEMORY"} and job["retryStrategy"]["attempts"] <= 10
+assert {m["sourceVolume"] for m in c["mountPoints"]} == {v["name"] for v in c["volumes"]}
+assert all(set(e) <= {"onExitCode", "onReason", "onStatusReason", "action"} for e in job["retryStrategy"]["evaluateOnExit"])
+jobs["aws"] = c["command"], 64, c["mountPoints"][0]["containerPath"], [r["value"] for r in c["resourceRequirements"]][0]
+try:
+    import yaml
+except ImportError:
+    print("(not tried: kubernetes.yaml; no package yaml)", file=sys.stderr)
+else:
+    with open(folder + "/kubernetes.yaml") as f:
+        (job,) = yaml.safe_load_all(f)
+    s, pod = job["spec"], job["spec"]["template"]["spec"]
+    (c,) = pod["containers"]
+    assert (job["apiVersion"], job["kind"], s["completionMode"], pod["restartPolicy"]) == ("batch/v1", "Job", "Indexed", "Never")
+    assert s["parallelism"] <= s["completions"] and "backoffLimitPerIndex" in s # FailIndex needs it
+    assert all(r["action"] in ("Ignore", "FailIndex", "FailJob") for r in s["podFailurePolicy"]["rules"])
+    assert {m["name"] for m in c["volumeMounts"]} == {v["name"] for v in pod["volumes"]} and all(isinstance(a, str) for a in c["args"])
+    args = [a.replace("$(JOB_COMPLETION_INDEX)", "$JOB_COMPLETION_INDEX") for a in c["args"]]
+    line = "exec steno " + " ".join(a if "$" in a else shlex.quote(a) for a in args)
+    jobs["kubernetes"] = ["sh", "-c", line], s["completions"], c["volumeMounts"][0]["mountPath"], c["resources"]["limits"]["cpu"]
+for name, (command, n, at, cpus) in jobs.items():
+    line = command[-1]
+    words = shlex.split(line)
+    assert command[:2] == ["sh", "-c"] and words[words.index("--shard") + 1] == f"auto/{n}", line
+    assert words[words.index("-t") + 1] == cpus, line
+    line = line.replace(f"auto/{n}", "auto/2").replace(f"{at}/all.jsonl", "m.jsonl").replace(f"{at}/base.bin", shlex.quote(model))
+    with open(name + ".sh", "w") as f:
+        f.write(line.replace(f"-t {cpus}", "-t 1").replace(at, name) + "\n")
+P
+    python3 jobs.py "$EXAMPLES" "$MODEL" || bad "the jobs of Kubernetes and AWS Batch are valid" "they are not"
+    for job in kubernetes aws; do
+        [ -e $job.sh ] || continue
+        mkdir -p $job/out
+        for i in 0 1; do
+            JOB_COMPLETION_INDEX=$i AWS_BATCH_JOB_ARRAY_INDEX=$i sh $job.sh 2>"$T/err"
+            is "part $i runs as on $job" $? 0
+        done
+        "$STENO" batch --merge --ordered -i m.jsonl $job/out/0.jsonl $job/out/1.jsonl >"$T/out"
+        same "$T/out" one
+    done
 fi
 
 # GNU parallel: the example with fewer parts, one of which fails at first.
