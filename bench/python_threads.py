@@ -14,6 +14,7 @@ import argparse
 import array
 import ctypes
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -104,12 +105,12 @@ def by_threads(model, paths, n_threads):
             results[path] = [(s.start, s.end, s.text, s.avg_logprob) for s in model.transcribe(path, **GREEDY).result().segments]
 
     threads = [threading.Thread(target=work) for _ in range(n_threads)]
-    begun = time.perf_counter()
+    begun, busy = time.perf_counter(), time.process_time()
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    return results, time.perf_counter() - begun
+    return results, time.perf_counter() - begun, time.process_time() - busy
 
 
 def files(o):
@@ -118,17 +119,20 @@ def files(o):
         expected = None
         with steno.Model(o.model, threads=o.threads) as model:
             for _ in range(o.rounds):
-                begun = time.perf_counter()
+                begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
                 subprocess.run([o.program, "-q", "-m", o.model, "-t", str(o.threads), "--greedy", "-f", "tsv", "-o", folder, *paths], check=True)
-                program = time.perf_counter() - begun
+                program, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+                busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
                 row(f"{o.n} files, the program", o.n / program, "1/s")
+                row(f"{o.n} files, the program, processor time", busy, "s")
                 for n_threads in (1, 8):
-                    results, spent = by_threads(model, paths, n_threads)
+                    results, spent, own = by_threads(model, paths, n_threads)
                     expected = expected or results
                     if results != expected:
                         sys.exit("results of threads differ from those of one")
                     row(f"{o.n} files, Python threads: {n_threads}", o.n / spent, "1/s")
                     row(f"{o.n} files, Python threads: {n_threads}, of the program's speed", 100 * program / spent, "%")
+                    row(f"{o.n} files, Python threads: {n_threads}, processor time", own, "s")
                 begun = time.perf_counter()
                 many = {r.input: [(s.start, s.end, s.text, s.avg_logprob) for s in r.segments] for r in model.transcribe_many(paths, **GREEDY)}
                 if many != expected:
