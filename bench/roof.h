@@ -55,8 +55,9 @@ static inline struct products products_of(int level, enum packed_type t)
     if (t == PK_I16_PAIR && level >= ROOF_INT16_BY_TILES) return (struct products){ PEAK_INT8, 4 };
     if (t == PK_I16_PAIR || (t == PK_I8_QUAD && !int8)) return (struct products){ PEAK_INT16, 1 };
     if (t == PK_I8_QUAD) return (struct products){ PEAK_INT8, 1 };
-    if (t == PK_Q8_QUAD) return int8 ? (struct products){ by_vectors, 2 } : (struct products){ PEAK_INT16, q8_as_int16 };
-    return int8 ? (struct products){ by_vectors, 1 } : (struct products){ PEAK_INT16, t == PK_Q4_QUAD ? q4_as_int16 : 1 };
+    if (quad_x_parts(t) == 2) return int8 ? (struct products){ by_vectors, 2 } : (struct products){ PEAK_INT16, q8_as_int16 };
+    const int bytes = t == PK_Q8_QUAD_A8 || t == PK_IQ4_XS_QUAD;
+    return int8 ? (struct products){ by_vectors, 1 } : (struct products){ PEAK_INT16, bytes ? 1 : q4_as_int16 };
 }
 
 /* Integer keys and values of a run are products by rows; of a state, integer keys are two blocks, integer values one. Keys and values of

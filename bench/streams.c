@@ -1,9 +1,10 @@
 /* steno: work that is bound by reading. SPDX-License-Identifier: MIT
  *
- *   bench_streams [--tsv FILE] [--pool MIB] [LEVEL]
+ *   bench_streams [--tsv FILE] [--pool MIB] [--n OUTPUTS] [LEVEL]
  *
  * A decoder's step reads each weight once, for one row or a few. Measured are plain loops that read from each cache level and from main
- * memory, and linears of a few rows on one thread and on two. Attention of a few rows to a window's keys is measured, too. Weights, keys
+ * memory, and linears of a few rows on one thread and on two. Attention of a few rows to a window's keys is measured, too. --n: only
+ * linears with this number of outputs, of all types on one thread and two. Weights, keys
  * and values are spread over a pool of four times the reported size of the last-level cache (384 to 2047 MiB, or --pool). Each is read
  * once per turn. The last figure is the cost of writing keys and values head-major, the layout of attention. */
 #include <stdio.h>
@@ -24,6 +25,7 @@ struct bench {
     steno_team *team[THREADS]; /* [0] NULL */
     double read[THREADS];      /* GB/s from main memory */
     struct report out;
+    size_t only_n;             /* 0: all */
 };
 
 /* ---- plain reading ---- */
@@ -82,7 +84,11 @@ static struct timed few_measure(struct few_job *j, steno_team *team)
 
 static const char *name_of(enum packed_type t)
 {
-    return t == PK_Q8_QUAD ? "q8_quad" : t == PK_Q8_QUAD_A8 ? "q8a8_quad" : t == PK_Q4_QUAD ? "q4_quad" : packed_name(t);
+    static char name[24];
+    if (t == PK_Q8_QUAD_A8) return "q8a8_quad";
+    if (t <= PK_Q8_QUAD) return t == PK_Q8_QUAD ? "q8_quad" : packed_name(t);
+    snprintf(name, sizeof name, t == PK_Q4_QUAD ? "q4_quad" : "%s_quad", dtype_name(packed_source(t)));
+    return name;
 }
 
 static void bench_few(struct bench *b, enum packed_type type, size_t rows, size_t n, size_t k, int threads)
@@ -108,7 +114,8 @@ static void bench_decoders(struct bench *b)
 {
     static const enum packed_type type[] = {
         PK_F16, PK_Q8_0, PK_Q8_QUAD, PK_Q8_QUAD_A8, PK_Q4_0, PK_Q4_QUAD, /* on two threads as well */
-        PK_F32, PK_Q5_1, PK_Q4_K, PK_Q5_K, PK_Q6_K,
+        PK_Q4_1, PK_Q4_1_QUAD, PK_Q5_0, PK_Q5_0_QUAD, PK_Q5_1, PK_Q5_1_QUAD, PK_Q2_K, PK_Q2_K_QUAD, PK_Q3_K, PK_Q3_K_QUAD,
+        PK_Q4_K, PK_Q4_K_QUAD, PK_Q5_K, PK_Q5_K_QUAD, PK_Q6_K, PK_Q6_K_QUAD, PK_IQ4_XS, PK_IQ4_XS_QUAD, PK_F32,
     };
     static const size_t shape[][2] = {
         { 1536, 384 }, { 2048, 512 }, { 3072, 768 }, { 4096, 1024 }, { 5120, 1280 }, { 1280, 5120 }, { 51865, 512 }, /* Whisper */
@@ -118,8 +125,8 @@ static void bench_decoders(struct bench *b)
     for (size_t s = 0; s < sizeof shape / sizeof *shape; s++) /* types alternate, so that other programs disturb them equally */
         for (size_t r = 0; r < 3; r++)
             for (int t = 1; t <= THREADS; t++)
-                for (size_t i = 0; i < (t == 1 ? sizeof type / sizeof *type : 6); i++)
-                    if (shape[s][1] % (size_t)dtype_block(packed_source(type[i])) == 0)
+                for (size_t i = 0; i < (t == 1 || b->only_n ? sizeof type / sizeof *type : 6); i++) /* the last ones on one thread only */
+                    if ((!b->only_n || shape[s][0] == b->only_n) && shape[s][1] % (size_t)dtype_block(packed_source(type[i])) == 0)
                         bench_few(b, type[i], rows[r], shape[s][0], shape[s][1], t);
 }
 
@@ -236,11 +243,12 @@ int main(int argc, char **argv)
     char machine[64];
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--tsv") && i + 1 < argc) path = argv[++i];
+        else if (!strcmp(argv[i], "--n") && i + 1 < argc) b.only_n = (size_t)atoi(argv[++i]);
         else if (!strcmp(argv[i], "--pool") && i + 1 < argc) pool_mib = (size_t)atoi(argv[++i]);
         else b.level = cpu_level_from_name(argv[i]);
     }
     if (b.level < 0 || !cpu_level_usable(b.level)) {
-        fprintf(stderr, "usage: bench_streams [--tsv FILE] [--pool MIB] [LEVEL]\n");
+        fprintf(stderr, "usage: bench_streams [--tsv FILE] [--pool MIB] [--n OUTPUTS] [LEVEL]\n");
         return 2;
     }
     if (report_open(&b.out, path, "streams")) return 6;

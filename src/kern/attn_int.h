@@ -20,9 +20,8 @@ enum { AT_ONCE = QUAD_VECTORS * VF_N }; /* outputs of a block that are computed 
 /* The vectors of a block from output c on. */
 INLINE void int_vectors(vi b[QUAD_VECTORS][QUAD_WEIGHTS], enum packed_type t, const char *ints, size_t c)
 {
-    const size_t outputs_sz = (quad_block_sz(t) - 2 * PANEL) / (PANEL / QUAD_W);
     UNROLL
-    for (size_t i = 0; i < QUAD_VECTORS; i++, c += VF_N) quad_weights(b[i], t, ints + c / QUAD_W * outputs_sz + c % QUAD_W * 4);
+    for (size_t i = 0; i < QUAD_VECTORS; i++, c += VF_N) quad_weights(b[i], t, ints + c / QUAD_W * quad_outputs_sz(t) + c % QUAD_W * 4);
 }
 
 /* Prefetch lines [from, to) of 64 bytes. */
@@ -63,7 +62,7 @@ INLINE void score_ints(float *score, const struct key_block *b, enum packed_type
         for (size_t r = 0; r < b->rows; r++, from += Q_INT_LD, to += SCORE_LD) {
             const vf scale_q = vf_set1(load_f32(from + block_scale_at(t)));
             vf sum[QUAD_VECTORS];
-            quad_sums(sum, QUAD_VECTORS, t, k, from);
+            quad_sums(sum, QUAD_VECTORS, t, k, from, 0);
             UNROLL
             for (size_t i = 0; i < QUAD_VECTORS; i++)
                 vf_store(to + i * VF_N, vf_fma_once(sum[i], vf_mul(scale_q, scale[i]), fresh ? vf_zero() : vf_load(to + i * VF_N)));

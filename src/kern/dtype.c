@@ -21,6 +21,9 @@ static const struct dtype_info info[DT_WRITTEN] = {
 static const char lowp_name[PK_COUNT - PK_LOWP][12] = {
     [PK_BF16_PAIR - PK_LOWP] = "bf16x2", [PK_I16_PAIR - PK_LOWP] = "int16x2",    [PK_I8_QUAD - PK_LOWP] = "int8x4",
     [PK_Q8_QUAD - PK_LOWP] = "q8_0x4",   [PK_Q8_QUAD_A8 - PK_LOWP] = "q8_0x4a8", [PK_Q4_QUAD - PK_LOWP] = "q4_0x8",
+    [PK_Q4_1_QUAD - PK_LOWP] = "q4_1x8", [PK_Q5_0_QUAD - PK_LOWP] = "q5_0x8",    [PK_Q5_1_QUAD - PK_LOWP] = "q5_1x8",
+    [PK_Q2_K_QUAD - PK_LOWP] = "q2_kx8", [PK_Q3_K_QUAD - PK_LOWP] = "q3_kx8",    [PK_Q4_K_QUAD - PK_LOWP] = "q4_kx8",
+    [PK_Q5_K_QUAD - PK_LOWP] = "q5_kx8", [PK_Q6_K_QUAD - PK_LOWP] = "q6_kx8",    [PK_IQ4_XS_QUAD - PK_LOWP] = "iq4_xsx4",
 };
 
 const char *dtype_name(enum dtype t) { return (unsigned)t < DT_WRITTEN && info[t].block ? info[t].name : "?"; }

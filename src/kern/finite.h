@@ -56,6 +56,11 @@ static inline int panel_finite(enum packed_type t, const void *panel, size_t k)
     if (t == PK_BF16) return finite_16(p, PANEL * k, BF16);
     if (t == PK_BF16_PAIR) return finite_16(p, PANEL * ((k + 1) & ~(size_t)1), BF16);
     if (t == PK_I16_PAIR || t == PK_I8_QUAD) return !ones_32(p, PANEL);
+    if (packed_by_blocks(t)) {
+        for (size_t i = 0; i < quad_blocks(k); i += quad_per_head(t), p += quad_block_sz(t))
+            if (ones_16(p, quad_head_sz(t) / 2, F16)) return 0;
+        return 1;
+    }
     const size_t block = block_len(t), sz = pack_panel_sz(t, block);
     if (packed_has_wide(t)) {
         for (size_t i = 0; i < k; i += block, p += sz)

@@ -15,7 +15,7 @@
  *   linear     |y - y_c| <= 4 eps * sqrt(K) * sum_k |x[k] w[k]| + the activation's own error
  *   linear of PK_BF16_PAIR and PK_I8_QUAD: the same bits as the twin except for the activation's own error, and (PK_BF16_PAIR) except for
  *              products and sums below FLT_MIN, which some processors flush to zero: K * 2 FLT_MIN absolute
- *   linear of PK_I16_PAIR, and by blocks (PK_Q8_QUAD, PK_Q8_QUAD_A8, PK_Q4_QUAD): the same bits as the twin, which fuses as all other
+ *   linear of PK_I16_PAIR, and by blocks (from PK_Q8_QUAD on): the same bits as the twin, which fuses as all other
  *              levels do, except for the activation's own error
  *   linear of PK_BF16_PAIR at levels whose instructions add in another order (amx, neonbf16): 4 eps * sqrt(K) * sum_k |x w| from the
  *              twin's sum
@@ -66,7 +66,9 @@ enum packed_type {
     PK_I8_QUAD,                 /* int8 fours (VNNI4), a scale per output; x has one per row */
     PK_Q8_QUAD,                 /* int8 fours by blocks, as q8_0; x has 16 bits */
     PK_Q8_QUAD_A8,              /* the same weights; x ("activations") has 8 bits */
-    PK_Q4_QUAD,                 /* int4 by blocks, as q4_0, two fours of k in a word; x has 8 bits */
+    PK_Q4_QUAD, PK_Q4_1_QUAD,   /* stored blocks, in the order of their types: int4, two fours of k in a word; x has 8 bits */
+    PK_Q5_0_QUAD, PK_Q5_1_QUAD, /* and a fifth bit; x has 16 bits */
+    PK_Q2_K_QUAD, PK_Q3_K_QUAD, PK_Q4_K_QUAD, PK_Q5_K_QUAD, PK_Q6_K_QUAD, PK_IQ4_XS_QUAD, /* x has 8 bits */
     PK_COUNT
 };
 
@@ -90,18 +92,25 @@ enum {
 extern int8_t const iq4_value[16]; /* values of the four bits of iq4_xs and of iq4_nl */
 const char *dtype_name(enum dtype t);          /* "f32", …, "q8_1f" */
 enum dtype dtype_find(const char *name);       /* DT_COUNT: unknown name */
-const char *packed_name(enum packed_type t);   /* also "bf16x2", "int16x2", "int8x4", "q8_0x4", "q8_0x4a8", "q4_0x8" */
+const char *packed_name(enum packed_type t);   /* also "bf16x2", "int16x2", "int8x4", "q8_0x4", "q8_0x4a8", "q4_0x8", … */
 int dtype_block(enum dtype t);                 /* weights per block: 1, QBLOCK or KBLOCK */
 size_t dtype_row_sz(enum dtype t, size_t k);   /* bytes of a stored row of k weights, k a multiple of dtype_block */
 
 static inline int packed_is_lowp(enum packed_type t) { return t >= PK_LOWP; }
 /* The packed type that keeps rows of t unchanged. */
 static inline enum packed_type packed_as_stored(enum dtype t) { return (enum packed_type)t; }
-/* The stored type whose bits t keeps. For low-precision types, the type that they are made from: f32, or q4_0. */
+/* By blocks: the packed type with the same stored blocks. */
+static inline enum packed_type quad_stored(enum packed_type t)
+{
+    return (enum packed_type)(t >= PK_Q2_K_QUAD ? t - PK_Q2_K_QUAD + PK_Q2_K : t >= PK_Q4_QUAD ? t - PK_Q4_QUAD + PK_Q4_0 : PK_Q8_0);
+}
+/* The stored type whose bits t keeps. For low-precision types, the type that they are made from: f32, or one of blocks. */
 static inline enum dtype packed_source(enum packed_type t)
 {
-    return !packed_is_lowp(t) ? (enum dtype)t : t == PK_Q4_QUAD ? DT_Q4_0 : DT_F32;
+    return !packed_is_lowp(t) ? (enum dtype)t : t >= PK_Q4_QUAD ? (enum dtype)quad_stored(t) : DT_F32;
 }
+/* By blocks: bytes of the integers that x becomes. */
+static inline int quad_x_parts(enum packed_type t) { return t == PK_Q8_QUAD || t == PK_Q5_0_QUAD || t == PK_Q5_1_QUAD ? 2 : 1; }
 
 /* ---- packed weights (pack.c) --------------------------------------------------------------------------------------------------
  * A matrix w[n, k] becomes ceil(n / PANEL) panels; outputs past n are zero. Within a panel, for each k in order:
@@ -140,12 +149,13 @@ static inline enum dtype packed_source(enum packed_type t)
  *                 be -128 there, and keeps that value.
  *   PK_Q4_QUAD:   for each eight k: u8 [16][4], the first four k in the low nibbles, the others in the high ones, nibble = q + 8, q in
  *                 [-8, 7]                                                    value = d * q       18 bytes per 32 weights
- *                 From rows of q4_0 only, bit for bit. */
+ *                 From rows of q4_0 only, bit for bit.
+ *   The types after it: the same bits, from rows of their stored type only; panel.h has the layout. */
 size_t pack_panel_sz(enum packed_type t, size_t k);
 static inline size_t pack_panels(size_t n) { return (n + PANEL - 1) / PANEL; }
 size_t pack_sz(enum packed_type t, size_t n, size_t k);
 /* Whether rows of type `from` are packed as t directly: rounded types accept f32, f16 and bf16. Other rows must be widened to f32, which
- * all low-precision types except PK_Q4_QUAD accept. */
+ * the low-precision types before PK_Q4_QUAD accept. */
 int pack_takes(enum packed_type t, enum dtype from);
 /* rows[i]: row of output i of the panel, of a type `from` that pack_takes accepts, or NULL (zeros); no alignment is needed. The twin of
  * kern's pack. */
@@ -235,7 +245,9 @@ void kv_get_f32(float *k, float *v, const struct kv_view *kv, uint32_t pos, size
  *   PK_Q4_QUAD    order, acc = fma((float)sum, d * sx, acc), with d * sx rounded to f32. A block with a NaN or an infinity makes its row
  *                 NaN for every output; a block of magnitudes below 2^-119 counts as zeros.
  *                 PK_Q8_QUAD keeps 16 bits of x, so that only its weights have low precision: 32639 = 127 * 256 + 127 replaces 127, and
- *                 2^-111 replaces 2^-119.
+ *                 2^-111 replaces 2^-119. So do PK_Q5_0_QUAD and PK_Q5_1_QUAD.
+ *   other blocks  the same for each run of weights with a scale: d is the factor of q, an exact f32. With a minimum m, acc = fma(m, s, acc)
+ *                 follows, where s = sx * (float)(the sum of the run's q of x), rounded to f32.
  * Each call rounds its rows of x again, so a call with many rows should compute all panels (kern_slices). Few rows may be cut like f32,
  * because they are bound by reading weights. By blocks, where rounding a row takes longer, a thread's next call may declare the rows
  * unchanged. */
@@ -386,20 +398,16 @@ void spectrum_init(struct spectrum *s, uint32_t n, const float *weight, uint32_t
 struct logit_partial { float max, sum; int32_t arg; };
 
 struct attn_rel; /* rel_positions.h */
-
 struct kern {
     int level;    /* enum cpu_level the table was made for */
     size_t cache; /* bytes of a core's second-level cache; set by kern_init, may be changed */
     size_t quad_steps; /* words of scratch for four k of int8 of x */
     size_t ints_panel_sz; /* bytes of scratch per panel for linear[PK_I16_PAIR], after the rows of x */
-
     /* pack_panel, bit for bit. loss: of PK_Q8_QUAD and PK_Q8_QUAD_A8 packed from numbers, not from q8_0, the largest error and the largest
      * norm of the panel's outputs; may be NULL. */
     void (*pack)(void *panel, struct q8_loss *loss, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k);
-
     /* 0: a packed weight may not be finite. It may also be finite, but too large to be rounded. */
     int (*panel_finite)(enum packed_type t, const void *panel, size_t k);
-
     /* Rows [m0, m1), panels [p0, p1). scratch: kern_linear_scratch bytes, 64-byte aligned, one per thread. */
     void (*linear[PK_COUNT])(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, void *scratch);
     /* y[k] = row `id` of packed weights, widened. */

@@ -282,16 +282,80 @@ static void pack_stored_blocks(uint8_t *out, enum packed_type t, enum dtype from
     }
 }
 
+/* Write the weights of a block, q plus the offset, into their column: words of four k, then low bits two words to one, and those above. */
+static void put_quads(uint8_t *weights, enum packed_type t, const uint8_t q[QBLOCK], size_t i)
+{
+    const size_t bits = quad_bits(t);
+    uint8_t *above = weights + (i / QUAD_W * bits * QUAD_W + i % QUAD_W) * 4;
+    uint32_t word[QBLOCK / 4], upper[2] = { 0 };
+    memcpy(word, q, sizeof word);
+    for (size_t j = 0; j < QBLOCK / 4; j++) {
+        const uint32_t low = word[j] & 0x0f0f0f0fu, pair = j % 2 ? (word[j - 1] & 0x0f0f0f0fu) | low << 4 : 0;
+        if (bits == 8) memcpy(weights + quad_at(t, 4 * j, i), word + j, 4);
+        else if (j % 2) memcpy(weights + quad_at(t, 4 * j - 4, i), &pair, 4);
+        if (bits == 5) upper[0] |= (word[j] >> 4 & 0x01010101u) << j;
+        if (bits == 6) upper[j / 4] |= (word[j] >> 4 & 0x03030303u) << j % 4 * 2;
+    }
+    for (size_t j = 0; j + 4 < bits && bits < 8; j++) memcpy(above + j * QUAD_W * 4, upper + j, 4);
+}
+
+/* Four or five bits without a sign, and a minimum. */
+static void pack_block_min(uint8_t *out, enum packed_type t, const uint8_t *p, size_t i)
+{
+    const int has_fifth = quad_bits(t) == 5;
+    uint8_t q[QBLOCK];
+    memcpy(out + 2 * i, p, 2);
+    p += 2;
+    if (quad_has_min(t)) memcpy(out + 2 * PANEL + 2 * i, p, 2), p += 2;
+    const uint32_t fifth = has_fifth ? load_u32(p) : 0;
+    if (has_fifth) p += 4;
+    for (size_t j = 0; j < QBLOCK; j++) q[j] = (uint8_t)((p[j % 16] >> (j < 16 ? 0 : 4) & 15) | (fifth >> j & 1) << 4);
+    put_quads(out + quad_head_sz(t), t, q, i);
+}
+
+static void pack_block_k(uint8_t *out, enum packed_type t, const uint8_t *stored, size_t i)
+{
+    const size_t runs = quad_runs(t);
+    struct k_block b;
+    k_block_split(&b, packed_source(t), stored);
+    b.dmin ^= 0x8000u;
+    memcpy(out + 2 * i, &b.d, 2);
+    if (quad_has_min(t)) memcpy(out + 2 * PANEL + 2 * i, &b.dmin, 2);
+    out += quad_head_sz(t);
+    for (size_t at = 0; at < KBLOCK / QBLOCK; at++, out += quad_run_sz(t)) {
+        uint8_t q[QBLOCK];
+        for (size_t r = 0; r < runs; r++) {
+            out[r * PANEL + i] = (uint8_t)b.scale[at * runs + r];
+            if (quad_has_min(t)) out[(runs + r) * PANEL + i] = (uint8_t)b.min[at * runs + r];
+        }
+        for (size_t j = 0; j < QBLOCK; j++) q[j] = (uint8_t)(b.q[at * QBLOCK + j] + quad_offset(t));
+        put_quads(out + quad_run_head_sz(t), t, q, i);
+    }
+}
+
+static void pack_quads_as_stored(uint8_t *out, enum packed_type t, const void *const rows[PANEL], size_t k)
+{
+    const size_t sz = dtype_row_sz(packed_source(t), QBLOCK * quad_per_head(t));
+    memset(out, 0, panel_sz(t, k));
+    for (size_t b = 0; b < quad_blocks(k) / quad_per_head(t); b++, out += quad_block_sz(t))
+        for (size_t i = 0; i < PANEL; i++) {
+            if (!rows[i]) continue;
+            const uint8_t *stored = (const uint8_t *)rows[i] + b * sz;
+            if (quad_is_k(t)) pack_block_k(out, t, stored, i);
+            else pack_block_min(out, t, stored, i);
+        }
+}
+
 int pack_takes(enum packed_type t, enum dtype from)
 {
-    if (t == PK_Q4_QUAD) return from == DT_Q4_0;
-    if (!packed_is_lowp(t)) return from == packed_source(t);
+    if (!packed_is_lowp(t) || t >= PK_Q4_QUAD) return from == packed_source(t);
     return dtype_block(from) == 1 || (quad_is_bytes(t) && (from == DT_Q5_0 || from == DT_Q8_0));
 }
 
 void pack_lossy(void *panel, struct q8_loss *loss, enum packed_type t, enum dtype from, const void *const rows[PANEL], size_t k)
 {
     if (quad_is_bytes(t) && dtype_block(from) == 1) { pack_q8(panel, loss, from, rows, k); return; }
+    if (t > PK_Q4_QUAD) { pack_quads_as_stored(panel, t, rows, k); return; }
     if (packed_by_blocks(t)) { pack_stored_blocks(panel, t, from, rows, k); return; }
     if (t == PK_F32) { pack_words(panel, rows, k); return; }
     if (t == PK_BF16_PAIR) { pack_pairs(panel, from, rows, k); return; }

@@ -15,7 +15,13 @@
 /* The same for the low-precision types. */
 #define EACH_LOWP(DO)                                                                                                                 \
     DO(pair, PK_BF16_PAIR) DO(ints, PK_I16_PAIR) DO(quad, PK_I8_QUAD)                                                                 \
-    DO(q8_quad, PK_Q8_QUAD) DO(q8_quad_a8, PK_Q8_QUAD_A8) DO(q4_quad, PK_Q4_QUAD)
+    EACH_BLOCKS(DO)
+/* Those by blocks. */
+#define EACH_BLOCKS(DO)                                                                                                               \
+    DO(q8_quad, PK_Q8_QUAD) DO(q8_quad_a8, PK_Q8_QUAD_A8)                                                                             \
+    DO(q4_quad, PK_Q4_QUAD) DO(q4_1_quad, PK_Q4_1_QUAD) DO(q5_0_quad, PK_Q5_0_QUAD) DO(q5_1_quad, PK_Q5_1_QUAD)                       \
+    DO(q2_k_quad, PK_Q2_K_QUAD) DO(q3_k_quad, PK_Q3_K_QUAD) DO(q4_k_quad, PK_Q4_K_QUAD) DO(q5_k_quad, PK_Q5_K_QUAD)                   \
+    DO(q6_k_quad, PK_Q6_K_QUAD) DO(iq4_xs_quad, PK_IQ4_XS_QUAD)
 
 static inline int packed_is_k(enum packed_type t) { return t >= PK_Q2_K && t <= PK_IQ4_XS; }
 /* Scales and minima are f32. */
@@ -44,25 +50,72 @@ static inline size_t panel_block_sz(enum packed_type t)
     return block_head_sz(t) + block_len(t) / run_len(t) * run_sz(t);
 }
 static inline int packed_by_rows(enum packed_type t) { return t == PK_BF16_PAIR || t == PK_I16_PAIR || t == PK_I8_QUAD; }
-/* Low-precision products by blocks: whether weights are bytes or nibbles, bytes per 32 k of a panel, and the offset that makes a weight
- * unsigned. */
-static inline int quad_is_bytes(enum packed_type t) { return t == PK_Q8_QUAD || t == PK_Q8_QUAD_A8; }
-static inline int packed_by_blocks(enum packed_type t) { return quad_is_bytes(t) || t == PK_Q4_QUAD; }
-static inline size_t quad_block_sz(enum packed_type t) { return PANEL * (quad_is_bytes(t) ? 2 + QBLOCK : 2 + QBLOCK / 2); }
-static inline int quad_offset(enum packed_type t) { return quad_is_bytes(t) ? 128 : 8; }
-static inline size_t quad_blocks(size_t k) { return (k + QBLOCK - 1) / QBLOCK; }
-/* The place of weight k of output i after the scales of a block. */
+/* ---- low-precision products by blocks ------------------------------------------------------------------------------------------------
+ * f16 d[PANEL]; (f16 m[PANEL], as in the types that keep the stored bits;) for each 32 k: (K types: i8 scales [runs][PANEL]; with a minimum
+ * i8 [runs][PANEL];) then weights without a sign, for each 16 outputs: upper bits, then low ones as in PK_Q4_QUAD. A fifth bit: u32 [16],
+ * bit 8 j + i: k = 4 i + j. Two upper bits (q6_k): u32 [2][16], bits 8 j + 2 i of word w: k = 16 w + 4 i + j. iq4_xs: bytes as PK_Q8_QUAD.
+ *
+ * Bits of a weight in the panel, the offset that makes it unsigned, whether it has a minimum: */
+static inline int packed_by_blocks(enum packed_type t) { return t >= PK_Q8_QUAD && t < PK_COUNT; }
+static inline int quad_is_bytes(enum packed_type t) { return t == PK_Q8_QUAD || t == PK_Q8_QUAD_A8 || t == PK_IQ4_XS_QUAD; }
+static inline int quad_is_k(enum packed_type t) { return packed_is_k(quad_stored(t)); }
+static inline int quad_has_min(enum packed_type t) { return packed_has_min(quad_stored(t)); }
+static inline size_t quad_bits(enum packed_type t)
+{
+    return quad_is_bytes(t) ? 8 : t == PK_Q6_K_QUAD ? 6 : packed_has_fifth(quad_stored(t)) ? 5 : 4;
+}
+static inline int quad_offset(enum packed_type t)
+{
+    return quad_is_bytes(t) ? 128 : t == PK_Q6_K_QUAD ? 32 : packed_offset(quad_stored(t));
+}
+/* Runs of 32 k that have a scale, 1 or 2; bytes before 32 k of a panel, of QUAD_W outputs' weights, and of all. */
 enum { QUAD_W = 16 }; /* outputs per line of four k */
+static inline size_t quad_runs(enum packed_type t) { return QBLOCK / run_len(quad_stored(t)); }
+static inline size_t quad_head_sz(enum packed_type t) { return PANEL * (quad_has_min(t) ? 4 : 2); }
+static inline size_t quad_run_head_sz(enum packed_type t) { return quad_is_k(t) ? PANEL * quad_runs(t) * (quad_has_min(t) ? 2 : 1) : 0; }
+static inline size_t quad_outputs_sz(enum packed_type t) { return QUAD_W * QBLOCK * quad_bits(t) / 8; }
+static inline size_t quad_run_sz(enum packed_type t) { return quad_run_head_sz(t) + PANEL / QUAD_W * quad_outputs_sz(t); }
+/* Blocks of 32 k that share a head, and bytes of them. */
+static inline size_t quad_per_head(enum packed_type t) { return quad_is_k(t) ? KBLOCK / QBLOCK : 1; }
+static inline size_t quad_block_sz(enum packed_type t) { return quad_head_sz(t) + quad_per_head(t) * quad_run_sz(t); }
+static inline size_t quad_blocks(size_t k) { return (k + QBLOCK - 1) / QBLOCK; }
+/* The place of weight k of output i after the scales of a block; of its low four bits, if there are fewer than 8. */
 static inline size_t quad_at(enum packed_type t, size_t k, size_t i)
 {
-    const size_t per_line = quad_is_bytes(t) ? 4 : 8, line = i / QUAD_W * (QBLOCK / per_line) + k / per_line;
+    const size_t lines = quad_bits(t), line = i / QUAD_W * lines + (quad_is_bytes(t) ? k / 4 : lines - 4 + k / 8);
     return (line * QUAD_W + i % QUAD_W) * 4 + k % 4;
 }
 /* Weight k of a block, including the offset; block: after the scales. */
 static inline int quad_weight(enum packed_type t, const uint8_t *block, size_t k, size_t i)
 {
     const uint8_t byte = block[quad_at(t, k, i)];
-    return quad_is_bytes(t) ? byte : byte >> (k % 8 < 4 ? 0 : 4) & 15;
+    if (quad_is_bytes(t)) return byte;
+    const int low = byte >> (k % 8 < 4 ? 0 : 4) & 15;
+    const uint8_t *above = block + (i / QUAD_W * quad_bits(t) * QUAD_W + i % QUAD_W) * 4 + k % 4;
+    if (quad_bits(t) == 5) return low | (*above >> k / 4 & 1) << 4;
+    if (quad_bits(t) == 6) return low | (above[k / 16 * QUAD_W * 4] >> k % 16 / 4 * 2 & 3) << 4;
+    return low;
+}
+/* Block b of a panel: its scales of f16, its own scales (K types), its weights. */
+struct quad_place { const uint8_t *head, *scales, *weights; };
+static inline struct quad_place quad_place_of(enum packed_type t, const uint8_t *panel, size_t b)
+{
+    const size_t per = quad_per_head(t);
+    struct quad_place p = { .head = panel + b / per * quad_block_sz(t) };
+    p.scales = p.head + quad_head_sz(t) + b % per * quad_run_sz(t);
+    p.weights = p.scales + quad_run_head_sz(t);
+    return p;
+}
+/* The factor of output i's weights in a run, and their minimum. */
+static inline float quad_scale(enum packed_type t, struct quad_place p, size_t run, size_t i)
+{
+    const float d = f16_to_f32(load_u16(p.head + 2 * i));
+    return quad_is_k(t) ? d * (float)(int8_t)p.scales[run * PANEL + i] : d;
+}
+static inline float quad_min(enum packed_type t, struct quad_place p, size_t run, size_t i)
+{
+    const float m = f16_to_f32(load_u16(p.head + 2 * PANEL + 2 * i));
+    return quad_is_k(t) ? m * (float)(int8_t)p.scales[(quad_runs(t) + run) * PANEL + i] : m;
 }
 /* Words of 32 bits for a row of k, and bytes before a panel's weights. */
 static inline size_t lowp_words(enum packed_type t, size_t k) { return t == PK_I8_QUAD ? (k + 3) / 4 : (k + 1) / 2; }
@@ -71,7 +124,7 @@ static inline size_t lowp_head_sz(enum packed_type t) { return t == PK_I8_QUAD ?
 static inline size_t panel_sz(enum packed_type t, size_t k)
 {
     if (packed_by_rows(t)) return lowp_head_sz(t) + lowp_words(t, k) * PANEL * 4;
-    if (packed_by_blocks(t)) return quad_blocks(k) * quad_block_sz(t);
+    if (packed_by_blocks(t)) return quad_blocks(k) * quad_block_sz(t) / quad_per_head(t);
     return k * panel_block_sz(t) / block_len(t);
 }
 
@@ -85,8 +138,10 @@ static inline float panel_value(enum packed_type t, const uint8_t *panel, size_t
     if (t == PK_F16) return f16_to_f32(load_u16(panel + (k * PANEL + i) * 2));
     if (t == PK_BF16) return bf16_to_f32(load_u16(panel + (k * PANEL + i) * 2));
     if (packed_by_blocks(t)) {
-        const uint8_t *block = panel + k / QBLOCK * quad_block_sz(t);
-        return f16_to_f32(load_u16(block + 2 * i)) * (float)(quad_weight(t, block + 2 * PANEL, k % QBLOCK, i) - quad_offset(t));
+        const struct quad_place p = quad_place_of(t, panel, k / QBLOCK);
+        const size_t run = k % QBLOCK / run_len(quad_stored(t));
+        const float value = quad_scale(t, p, run, i) * (float)(quad_weight(t, p.weights, k % QBLOCK, i) - quad_offset(t));
+        return quad_has_min(t) ? value + quad_min(t, p, run, i) : value;
     }
     const uint8_t *head = panel + k / block_len(t) * panel_block_sz(t);
     const uint8_t *p = head + block_head_sz(t) + k % block_len(t) / run_len(t) * run_sz(t);

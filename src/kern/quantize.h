@@ -119,15 +119,28 @@ static inline struct q8_loss q8_loss_max(const struct q8_loss of[PANEL])
     return max;
 }
 
-/* A block of x for products by blocks: 32 integers, the start value of sums with unsigned weights, and a scale. The integers have one
- * part, bytes, or two (PK_Q8_QUAD): their high bytes, then their low ones, which are signed, too (q = 256 * high + low). A level may use
- * the words before the last two in its own way: besides bytes there is room for 16 bits of each integer, for levels with products of 16
- * bits. */
+/* A block of x for products by blocks: 32 integers, for each run of weights the start value of sums with unsigned weights, or what their
+ * minimum is multiplied with, and a scale. The integers have one part, bytes, or two (PK_Q8_QUAD): their high bytes, then their low ones,
+ * which are signed, too (q = 256 * high + low). A level may use the words of the integers in its own way: if they may be multiplied by
+ * bytes or have two parts, there is room for 16 bits of each, for levels with products of 16 bits. */
 enum { BLOCK_MAX = I8_MAX * 256 + I8_MAX };
-static inline int quad_x_parts(enum packed_type t) { return t == PK_Q8_QUAD ? 2 : 1; }
-static inline size_t block_words(enum packed_type t) { return quad_is_bytes(t) ? QBLOCK / 2 + 2 : QBLOCK / 4 + 2; }
-static inline size_t block_start_at(enum packed_type t) { return block_words(t) - 2; }
-static inline size_t block_scale_at(enum packed_type t) { return block_words(t) - 1; }
+static inline int quad_x_is_wide(enum packed_type t) { return quad_is_bytes(t) || quad_x_parts(t) == 2; }
+static inline size_t block_start_at(enum packed_type t) { return quad_x_is_wide(t) ? QBLOCK / 2 : QBLOCK / 4; }
+static inline size_t block_scale_at(enum packed_type t) { return block_start_at(t) + quad_runs(t); }
+static inline size_t block_words(enum packed_type t) { return block_scale_at(t) + 1; }
+/* Words of a block's weights, four k each, that share a scale. */
+struct quad_words { size_t from, to; };
+static struct quad_words const all_words = { 0, QBLOCK / 4 };
+static inline struct quad_words quad_words_of(enum packed_type t, size_t run)
+{
+    const size_t n = run_len(quad_stored(t)) / 4;
+    return (struct quad_words){ run * n, (run + 1) * n };
+}
+/* The value that sums of a run begin with. */
+static inline int32_t block_start(const uint32_t *x, enum packed_type t, size_t run)
+{
+    return quad_has_min(t) ? 0 : (int32_t)x[block_start_at(t) + run];
+}
 
 /* Words of a rounded row of x (quad_steps: words of four k of int8), and words between rows. The latter are whole lines and never a power
  * of two of them, so that rows do not share cache sets. */
@@ -148,28 +161,40 @@ static inline struct int_scale block_scale_of(enum packed_type t, uint32_t max)
     return (struct int_scale) { m / BLOCK_MAX, BLOCK_MAX / m };
 }
 
-/* Compute the integers of a block; returns their sum. n: k of the block, at most QBLOCK; the others are zeros. I8_MAGIC leaves q + 128 in
+/* Sums of the integers of a block's halves. */
+struct block_sums { int32_t half[2]; };
+
+/* Compute the integers of a block; returns their sums. n: k of the block, at most QBLOCK; the others are zeros. I8_MAGIC leaves q + 128 in
  * the low bits: q's high byte, as rounded to the nearest 256, and above it the low one with 128 added. */
-static inline int32_t quantize_block_ints(uint32_t *to, enum packed_type t, const float *x, size_t n, float inverse)
+static inline struct block_sums quantize_block_ints(uint32_t *to, enum packed_type t, const float *x, size_t n, float inverse)
 {
     const int two = quad_x_parts(t) == 2;
     uint8_t low[QBLOCK], high[QBLOCK];
-    int32_t sum = 0;
+    struct block_sums sum = { { 0, 0 } };
     for (size_t i = 0; i < QBLOCK; i++) {
         const uint32_t q = bits_of_f32((i < n ? x[i] * inverse : 0) + I8_MAGIC);
         low[i] = (uint8_t)(q ^ 0x80), high[i] = (uint8_t)(q >> 8);
-        sum += (two ? 256 * (int8_t)high[i] : 0) + (int8_t)low[i];
+        sum.half[i / 16] += (two ? 256 * (int8_t)high[i] : 0) + (int8_t)low[i];
     }
     memcpy(to, two ? high : low, QBLOCK);
     if (two) memcpy(to + QBLOCK / 4, low, QBLOCK);
     return sum;
 }
 
+/* Complete a block: what follows its integers. */
+static inline void block_end(uint32_t *to, enum packed_type t, struct block_sums sum, float scale)
+{
+    if (quad_runs(t) == 1) sum.half[0] += sum.half[1];
+    uint32_t *run = to + block_start_at(t);
+    for (size_t i = 0; i < quad_runs(t); i++)
+        run[i] = quad_has_min(t) ? bits_of_f32((float)sum.half[i] * scale) : (uint32_t)(-quad_offset(t) * sum.half[i]);
+    to[block_scale_at(t)] = bits_of_f32(scale);
+}
+
 static inline void quantize_block(uint32_t *to, enum packed_type t, const float *x, size_t n)
 {
     const struct int_scale s = block_scale_of(t, max_abs_bits(x, n));
-    to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * quantize_block_ints(to, t, x, n, s.inverse));
-    to[block_scale_at(t)] = bits_of_f32(s.scale);
+    block_end(to, t, quantize_block_ints(to, t, x, n, s.inverse), s.scale);
 }
 
 static inline void quantize_blocks(uint32_t *to, enum packed_type t, const float *x, size_t k)
@@ -185,8 +210,11 @@ static inline void quantize_attn_weights(uint32_t *row, const float *x, size_t n
 {
     const struct int_scale s = block_scale_of(PK_Q8_QUAD, max_abs_bits(x, n));
     int32_t sum = 0;
-    for (size_t b = 0; b < n; b += QBLOCK)
-        sum += quantize_block_ints(row + b / QBLOCK * INT_WORDS, PK_Q8_QUAD, x + b, size_min(QBLOCK, n - b), s.inverse);
+    for (size_t b = 0; b < n; b += QBLOCK) {
+        uint32_t *to = row + b / QBLOCK * INT_WORDS;
+        const struct block_sums of = quantize_block_ints(to, PK_Q8_QUAD, x + b, size_min(QBLOCK, n - b), s.inverse);
+        sum += of.half[0] + of.half[1];
+    }
     row[INT_START] = (uint32_t)(-quad_offset(PK_Q8_QUAD) * sum);
     row[INT_SCALE] = bits_of_f32(s.scale);
 }

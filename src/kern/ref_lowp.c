@@ -54,19 +54,30 @@ static void sum_quads(float sum[PANEL], const uint8_t *x, float scale, const uin
     for (size_t i = 0; i < PANEL; i++) sum[i] = (float)acc[i] * (scale * load_f32(panel + 4 * i));
 }
 
+/* The integer of a run of a block for output i. */
+static int32_t run_sum(enum packed_type t, const uint32_t *x, const uint8_t *weights, size_t run, size_t i)
+{
+    const size_t len = run_len(quad_stored(t));
+    const int8_t *q = (const int8_t *)x;
+    int32_t sum = block_start(x, t, run);
+    for (size_t j = run * len; j < (run + 1) * len; j++) {
+        const int32_t xj = quad_x_parts(t) == 2 ? 256 * q[j] + q[j + QBLOCK] : q[j];
+        sum += xj * quad_weight(t, weights, j, i);
+    }
+    return sum;
+}
+
 static void sum_blocks(float sum[PANEL], enum packed_type t, const uint32_t *x, const uint8_t *panel, size_t k)
 {
     memset(sum, 0, PANEL * sizeof *sum);
-    for (size_t b = 0; b < quad_blocks(k); b++, panel += quad_block_sz(t), x += block_words(t)) {
-        const int8_t *q = (const int8_t *)x;
-        int32_t acc[PANEL];
-        for (size_t i = 0; i < PANEL; i++) acc[i] = (int32_t)x[block_start_at(t)];
-        for (size_t j = 0; j < QBLOCK; j++) {
-            const int32_t xj = quad_x_parts(t) == 2 ? 256 * q[j] + q[j + QBLOCK] : q[j];
-            for (size_t i = 0; i < PANEL; i++) acc[i] += xj * quad_weight(t, panel + 2 * PANEL, j, i);
-        }
+    for (size_t b = 0; b < quad_blocks(k); b++, x += block_words(t)) {
+        const struct quad_place p = quad_place_of(t, panel, b);
         const float scale = load_f32(x + block_scale_at(t));
-        for (size_t i = 0; i < PANEL; i++) sum[i] = fmaf((float)acc[i], f16_to_f32(load_u16(panel + 2 * i)) * scale, sum[i]);
+        for (size_t run = 0; run < quad_runs(t); run++)
+            for (size_t i = 0; i < PANEL; i++) {
+                sum[i] = fmaf((float)run_sum(t, x, p.weights, run, i), quad_scale(t, p, run, i) * scale, sum[i]);
+                if (quad_has_min(t)) sum[i] = fmaf(quad_min(t, p, run, i), load_f32(x + block_start_at(t) + run), sum[i]);
+            }
     }
 }
 

@@ -147,14 +147,15 @@ struct linear_input precision_input(struct build *b, enum linear_role role, cons
     return (struct linear_input){ norm, q.out * key.out };
 }
 
-/* The block type for a stored type that loses no more than 8 bits do; 0: the stored blocks are smaller and are kept. Rows of int8 are
- * read as larger blocks. The five bits of q5_0 become bytes without a loss: more to read, and half of the time for any number of rows. */
-static enum packed_type by_blocks(enum packed_type lowest, const struct tensor *t)
+/* The block type for a stored type that loses no more than 8 bits do; 0: it is kept. Rows of int8 are read as larger blocks. Other blocks
+ * keep their bits, so columns must stay where they are. */
+static enum packed_type by_blocks(enum packed_type lowest, const struct matrices *m, const struct tensor *t)
 {
     const enum dtype stored = t->type;
-    if (stored == DT_Q4_0) return PK_Q4_QUAD;
-    if (t->form == FORM_I8_ROWS) return lowest;
-    return stored == DT_F32 || stored == DT_F16 || stored == DT_BF16 || stored == DT_Q5_0 || stored == DT_Q8_0 ? lowest : 0;
+    if (t->form == FORM_I8_ROWS || stored == DT_F32 || stored == DT_F16 || stored == DT_BF16 || stored == DT_Q8_0) return lowest;
+    for (int type = PK_Q4_QUAD; type < PK_COUNT && !m->column_head && m->taps == 1; type++)
+        if (pack_takes((enum packed_type)type, stored)) return (enum packed_type)type;
+    return 0;
 }
 
 /* May a matrix after a norm with these weights be multiplied in t? score: the variance of the scores, which are d products of queries and
@@ -177,7 +178,7 @@ enum packed_type precision_of(struct build *b, enum linear_role role, const stru
 {
     const struct precision *p = &b->p.precision;
     const enum packed_type lowest = p->by_role[role];
-    enum packed_type t = lowest == PK_Q8_QUAD || lowest == PK_Q8_QUAD_A8 ? by_blocks(lowest, m->tensor[at]) : lowest;
+    enum packed_type t = lowest == PK_Q8_QUAD || lowest == PK_Q8_QUAD_A8 ? by_blocks(lowest, m, m->tensor[at]) : lowest;
     if (role == LINEAR_QKV && t == PK_I8_QUAD && !p->int8_scores) t = next_higher(p, lowest, t);
     if (matrices_columns(m) > LOWP_K_MAX) return 0; /* sums of such rows would not fit their integers */
     if (!t || !in->norm || b->p.store->dry) return t;

@@ -3,6 +3,7 @@
  * kern.h defines every bit of these sums, so all levels, the twin included, are compared with that definition, computed here from the
  * stored rows; what rounding costs is compared with double. */
 #include "rows_alone.h"
+#include "kern/ref.h"
 
 #include <float.h>
 #include <math.h>
@@ -13,13 +14,19 @@
 static const struct kind { enum packed_type t; enum dtype from; } kinds[] = {
     { PK_Q8_QUAD, DT_F32 },    { PK_Q8_QUAD, DT_Q8_0 },    { PK_Q4_QUAD, DT_Q4_0 },
     { PK_Q8_QUAD_A8, DT_F32 }, { PK_Q8_QUAD_A8, DT_Q8_0 }, { PK_Q8_QUAD, DT_Q5_0 },    { PK_Q8_QUAD_A8, DT_Q5_0 },
+    { PK_Q4_1_QUAD, DT_Q4_1 }, { PK_Q5_0_QUAD, DT_Q5_0 },  { PK_Q5_1_QUAD, DT_Q5_1 },  { PK_Q2_K_QUAD, DT_Q2_K },
+    { PK_Q3_K_QUAD, DT_Q3_K }, { PK_Q4_K_QUAD, DT_Q4_K },  { PK_Q5_K_QUAD, DT_Q5_K },  { PK_Q6_K_QUAD, DT_Q6_K },
+    { PK_IQ4_XS_QUAD, DT_IQ4_XS },
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, BLOCK = 32, MAX = 32639 /* of an integer of 16 bits that x becomes */ };
 
 struct shape { size_t m, n, k, ld_x; };
 
-/* Rows of weights, or of x, as d * q: d [n, blocks of k], q [n, k]. */
-struct defined { float *d; int *q; size_t blocks; };
+/* Rows of weights, or of x, as d * q + m: d, m [n, blocks of k, halves], q [n, k]. */
+struct defined { float *d, *m; int *q; size_t blocks; };
+static int is_k(enum dtype t) { return dtype_block(t) == KBLOCK; }
+static size_t halves_apart(enum dtype t) { return t == DT_Q2_K || t == DT_Q3_K || t == DT_Q6_K; } /* 1: both have their own scale */
+static int has_min(enum dtype t) { return t == DT_Q4_1 || t == DT_Q5_1 || t == DT_Q2_K || t == DT_Q4_K || t == DT_Q5_K; }
 
 static size_t blocks_of(size_t k) { return (k + BLOCK - 1) / BLOCK; }
 static size_t part_of(size_t b, size_t k) { return k - b * BLOCK < BLOCK ? k - b * BLOCK : BLOCK; }
@@ -38,47 +45,77 @@ static float half_at(const uint8_t *p)
     return f16_to_f32(h);
 }
 
-static void define_block(float *d, int *q, enum dtype from, const uint8_t *rows, size_t row, size_t b, size_t k)
+static void define_k_block(float *d, float *m, int *q, enum dtype from, const uint8_t *stored, size_t b)
 {
+    struct k_block of;
+    k_block_split(&of, from, stored);
+    for (size_t i = 0; i < BLOCK; i++) q[i] = of.q[b * BLOCK + i];
+    for (size_t half = 0; half < 2; half++) {
+        const size_t run = halves_apart(from) ? 2 * b + half : b;
+        d[half] = f16_to_f32(of.d) * (float)of.scale[run];
+        m[half] = -f16_to_f32(of.dmin) * (float)of.min[run];
+    }
+}
+
+/* Low bits, a fifth one, a minimum: what q4_1, q5_0 and q5_1 have. */
+static void define_min_block(float *d, float *m, int *q, enum dtype from, const uint8_t *p)
+{
+    const uint8_t *fifth = p + (has_min(from) ? 4 : 2), *low = fifth + (from == DT_Q4_1 ? 0 : 4);
+    d[0] = d[1] = half_at(p);
+    if (has_min(from)) m[0] = m[1] = half_at(p + 2);
+    for (size_t i = 0; i < BLOCK; i++) {
+        q[i] = i < 16 ? low[i] & 15 : low[i - 16] >> 4;
+        if (from != DT_Q4_1) q[i] += 16 * (fifth[i / 8] >> i % 8 & 1) - (from == DT_Q5_0 ? 16 : 0);
+    }
+}
+
+static void define_block(float *d, float *m, int *q, enum dtype from, const uint8_t *rows, size_t row, size_t b, size_t k)
+{
+    m[0] = m[1] = 0;
     if (from == DT_F32) {
         float x[BLOCK];
         memcpy(x, rows + (row * k + b * BLOCK) * 4, part_of(b, k) * 4);
         const float exact = largest(x, part_of(b, k)) / 127;
-        *d = f16_to_f32(f16_from_f32(exact));
+        d[0] = d[1] = f16_to_f32(f16_from_f32(exact));
         for (size_t i = 0; i < part_of(b, k); i++) q[i] = *d > 0 ? (int)lrintf(x[i] * (1 / exact)) : 0;
         return;
     }
-    const uint8_t *p = rows + row * dtype_row_sz(from, k) + dtype_row_sz(from, b * BLOCK);
-    *d = half_at(p);
-    const uint8_t *nibbles = p + (from == DT_Q5_0 ? 6 : 2);
-    for (size_t i = 0; i < BLOCK; i++) {
-        const int nibble = i < 16 ? nibbles[i] & 15 : nibbles[i - 16] >> 4, fifth = p[2 + i / 8] >> i % 8 & 1;
-        q[i] = from == DT_Q8_0 ? (int8_t)p[2 + i] : from == DT_Q5_0 ? nibble + 16 * fifth - 16 : nibble - 8;
-    }
+    const size_t per = is_k(from) ? KBLOCK / BLOCK : 1;
+    const uint8_t *p = rows + row * dtype_row_sz(from, k) + dtype_row_sz(from, b / per * per * BLOCK);
+    d[0] = d[1] = half_at(p);
+    if (is_k(from)) define_k_block(d, m, q, from, p, b % per);
+    else if (from == DT_Q4_1 || from == DT_Q5_0 || from == DT_Q5_1) define_min_block(d, m, q, from, p);
+    else for (size_t i = 0; i < BLOCK; i++) q[i] = from == DT_Q8_0 ? (int8_t)p[2 + i] : (i < 16 ? p[2 + i] & 15 : p[2 + i - 16] >> 4) - 8;
 }
 
 static struct defined defined_new(size_t n, size_t k)
 {
     const size_t blocks = blocks_of(k);
-    return (struct defined) { malloc(n * blocks * sizeof(float)), malloc(n * k * sizeof(int)), blocks };
+    const size_t sz = 2 * n * blocks * sizeof(float);
+    return (struct defined) { malloc(sz), malloc(sz), malloc(n * k * sizeof(int)), blocks };
 }
 
 static struct defined define(enum dtype from, const void *rows, size_t n, size_t k)
 {
     const struct defined w = defined_new(n, k);
     for (size_t i = 0; i < n; i++)
-        for (size_t b = 0; b < w.blocks; b++) define_block(w.d + i * w.blocks + b, w.q + i * k + b * BLOCK, from, rows, i, b, k);
+        for (size_t b = 0; b < w.blocks; b++) {
+            const size_t at = 2 * (i * w.blocks + b);
+            define_block(w.d + at, w.m + at, w.q + i * k + b * BLOCK, from, rows, i, b, k);
+        }
     return w;
 }
 
 static void defined_free(struct defined *w)
 {
     free(w->d);
+    free(w->m);
     free(w->q);
 }
 
-static float steps_of(enum packed_type t) { return t == PK_Q8_QUAD ? MAX : 127; }
-static float min_of(enum packed_type t) { return t == PK_Q8_QUAD ? 0x1p-111f : 0x1p-119f; } /* smaller blocks count as zeros */
+static int has_16(enum packed_type t) { return t == PK_Q8_QUAD || t == PK_Q5_0_QUAD || t == PK_Q5_1_QUAD; }
+static float steps_of(enum packed_type t) { return has_16(t) ? MAX : 127; }
+static float min_of(enum packed_type t) { return has_16(t) ? 0x1p-111f : 0x1p-119f; } /* smaller blocks count as zeros */
 
 static struct defined define_x(enum packed_type t, const float *x, size_t ld_x, size_t m, size_t k)
 {
@@ -94,15 +131,20 @@ static struct defined define_x(enum packed_type t, const float *x, size_t ld_x, 
 }
 
 /* Output n of row m of x. */
-static float defined_sum(const struct defined *w, size_t n, const struct defined *x, size_t m, size_t k)
+static float defined_sum(const struct kind *kind, const struct defined *w, size_t n, const struct defined *x, size_t m, size_t k)
 {
+    const size_t runs = 1 + halves_apart(kind->from), len = BLOCK / runs;
     float acc = 0;
-    for (size_t b = 0; b < w->blocks; b++) {
-        const int *q = w->q + n * k + b * BLOCK, *of_x = x->q + m * k + b * BLOCK;
-        int sum = 0;
-        for (size_t i = 0; i < part_of(b, k); i++) sum += q[i] * of_x[i];
-        acc = fmaf((float)sum, w->d[n * w->blocks + b] * x->d[m * w->blocks + b], acc);
-    }
+    for (size_t b = 0; b < w->blocks; b++)
+        for (size_t run = 0; run < runs; run++) {
+            const int *q = w->q + n * k + b * BLOCK + run * len, *of_x = x->q + m * k + b * BLOCK + run * len;
+            const size_t at = 2 * (n * w->blocks + b) + run;
+            const float scale = x->d[m * w->blocks + b];
+            int sum = 0, whole = 0;
+            for (size_t i = 0; i < len && run * len + i < part_of(b, k); i++) sum += q[i] * of_x[i], whole += of_x[i];
+            acc = fmaf((float)sum, w->d[at] * scale, acc);
+            if (has_min(kind->from)) acc = fmaf(w->m[at], (float)whole * scale, acc);
+        }
     return acc;
 }
 
@@ -142,13 +184,14 @@ static void check_double(struct check *c, const struct kind *kind, const struct 
         for (size_t n = 0; n < s->n; n++) {
             double sum = 0, max = 0, square = 0;
             for (size_t b = 0; b < w->blocks; b++) {
-                const double d = w->d[n * w->blocks + b], step = steps[b], half = 0.5001 * step + rounding * step;
+                const size_t of = 2 * (n * w->blocks + b);
+                const double step = steps[b], half = 0.5001 * step + rounding * step;
                 const int *q = w->q + n * s->k + b * BLOCK;
                 double squares = 0;
                 for (size_t i = 0; i < part_of(b, s->k); i++) {
-                    const double v = d * q[i], at = row[b * BLOCK + i];
+                    const double least = w->m[of + i / 16], factor = w->d[of + i / 16] * q[i], v = factor + least, at = row[b * BLOCK + i];
                     sum += v * at;
-                    max += fabs(v) * (half + rounding * fabs(at));
+                    max += fabs(v) * half + (fabs(factor) + fabs(least)) * rounding * (fabs(at) + step);
                     squares += v * v;
                 }
                 square += squares * step * step / 12;
@@ -161,14 +204,20 @@ static void check_double(struct check *c, const struct kind *kind, const struct 
         }
     }
     free(steps);
-    /* Fewer products have too few blocks for a bound: in 2569 shapes 0.97 on average, to 5.4 in small ones, here to 1.25. */
-    if (kind->t != PK_Q8_QUAD && s->m * s->n >= 1024)
+    /* Fewer products have too few blocks for a bound: in 2569 shapes 0.97 on average, to 5.4 in small ones, here to 1.25. All weights of a
+     * block have its minimum in common, and so have errors of sums. */
+    if (!has_16(kind->t) && !has_min(kind->from) && s->m * s->n >= 1024)
         check(c, error <= 1.5 * expected, "%s %zu x %zu x %zu: errors are %.2f of what rounding costs", packed_name(kind->t), s->m, s->n,
               s->k, sqrt(error / expected));
 }
 
+/* k of a K type: whole blocks. */
+static size_t whole(const struct kind *kind, size_t k) { return is_k(kind->from) ? (k + KBLOCK - 1) / KBLOCK * KBLOCK : k; }
+
 static void check_shape(struct check *c, const struct kind *kind, struct shape s)
 {
+    if (s.ld_x >= s.k) s.ld_x += whole(kind, s.k) - s.k;
+    s.k = whole(kind, s.k);
     const size_t ld_y = s.n + 1 + rnd() % 3, n_x = (s.m - 1) * s.ld_x + s.k;
     void *rows = malloc(s.n * dtype_row_sz(kind->from, s.k) + 1);
     float *bias = guarded_floats(s.n), *res = guarded_floats(s.m * ld_y), *sums = malloc(s.m * s.n * sizeof *sums);
@@ -182,7 +231,7 @@ static void check_shape(struct check *c, const struct kind *kind, struct shape s
     rnd_floats(bias, s.n, 1);
     rnd_floats(res, s.m * ld_y, 1);
     struct defined def_x = define_x(kind->t, x, s.ld_x, s.m, s.k);
-    for (size_t i = 0; i < s.m * s.n; i++) sums[i] = defined_sum(&def, i % s.n, &def_x, i / s.n, s.k);
+    for (size_t i = 0; i < s.m * s.n; i++) sums[i] = defined_sum(kind, &def, i % s.n, &def_x, i / s.n, s.k);
     check_double(c, kind, &s, x, &def, sums);
     static const uint8_t act_of[] = { ACT_NONE, ACT_NONE, ACT_GELU_ERF, ACT_GELU_TANH, ACT_RELU };
     for (int mode = 0; mode < 5; mode += 1 + (c->quick > 0)) {
@@ -256,7 +305,8 @@ static void check_packing(struct check *c, const struct kind *kind, size_t k)
     for (size_t n = 0; n < N; n++) {
         c->kern->embed[kind->t](back, w, n, k);
         for (size_t i = 0; i < k; i++) {
-            const float d = def.d[n * def.blocks + i / BLOCK], want = d * (float)def.q[n * k + i];
+            const size_t at = 2 * (n * def.blocks + i / BLOCK) + i % BLOCK / 16;
+            const float want = fmaf(def.d[at], (float)def.q[n * k + i], def.m[at]);
             check(c, back[i] == want, "%s of %s k %zu: weight %zu of output %zu is %.9g, want %.9g", packed_name(kind->t),
                   dtype_name(kind->from), k, i, n, (double)back[i], (double)want);
             if (kind->from != DT_F32) continue;
@@ -266,10 +316,17 @@ static void check_packing(struct check *c, const struct kind *kind, size_t k)
                   packed_name(kind->t), k, i, n, (double)back[i], (double)f32[n * k + i]);
         }
     }
-    const size_t per_block = kind->t == PK_Q4_QUAD ? 18 * 32 : 34 * 32;
+    static const struct { enum packed_type t; size_t per_block; } sizes[] = { /* 32 weights of a panel */
+        { PK_Q4_QUAD, 18 * 32 },    { PK_Q4_1_QUAD, 20 * 32 },   { PK_Q5_0_QUAD, 22 * 32 },  { PK_Q5_1_QUAD, 24 * 32 },
+        { PK_Q2_K_QUAD, 82 * 8 },   { PK_Q3_K_QUAD, 73 * 8 },    { PK_Q4_K_QUAD, 74 * 8 },   { PK_Q5_K_QUAD, 90 * 8 },
+        { PK_Q6_K_QUAD, 105 * 8 },  { PK_IQ4_XS_QUAD, 133 * 8 },
+    };
+    size_t per_block = 34 * 32;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i].t == kind->t) per_block = sizes[i].per_block;
     check(c, pack_panel_sz(kind->t, k) == blocks_of(k) * per_block, "%s: a panel takes %zu bytes", packed_name(kind->t),
           pack_panel_sz(kind->t, k));
-    check(c, pack_takes(kind->t, kind->from) && !pack_takes(kind->t, DT_Q5_1) && !pack_takes(PK_Q4_QUAD, DT_F32), "pack_takes");
+    check(c, pack_takes(kind->t, kind->from) && !pack_takes(kind->t, DT_Q4_1F) && !pack_takes(PK_Q4_QUAD, DT_F32), "pack_takes");
     defined_free(&def);
     free(rows);
     free(w);
@@ -277,7 +334,7 @@ static void check_packing(struct check *c, const struct kind *kind, size_t k)
 }
 
 /* M rows of x by N rows of weights, in one call. */
-enum { M = 15, N = 37, K = 96 };
+enum { M = 15, N = 37, K = KBLOCK };
 
 static void product(struct check *c, const struct kind *kind, float *y, const void *rows, const float *x)
 {
@@ -285,6 +342,14 @@ static void product(struct check *c, const struct kind *kind, float *y, const vo
     const struct linear l = { .w = w, .n = N, .k = K, .n_y = N, .x = x, .ld_x = K, .y = y, .ld_y = N };
     run(c->kern, kind->t, &l, 0, M, 0, pack_panels(N), c->scratch);
     free(w);
+}
+
+/* Bits of all quants and small scales, zeros or ones. Scales of f16, which some types have at the end of a block, stay. */
+static void fill_bits(uint8_t *row, enum dtype from, size_t k, uint8_t bits)
+{
+    const size_t sz = dtype_row_sz(from, (size_t)dtype_block(from)), f16 = has_min(from) ? 4 : 2;
+    for (size_t i = 0; i < dtype_row_sz(from, k); i++)
+        if (halves_apart(from) ? i % sz < sz - f16 : i % sz >= f16) row[i] = bits;
 }
 
 /* The largest sums there are: weights at both ends of what a byte and a nibble hold (-128 as well, which files may have) by 127 and -127.
@@ -295,7 +360,9 @@ static void check_largest_sums(struct check *c, const struct kind *kind)
     uint8_t *rows = malloc(N * dtype_row_sz(kind->from, K));
     float x[M * K], y[M * N];
     rnd_rows(rows, kind->from, N, K);
-    for (size_t n = 0; n < N; n++)
+    const size_t row_sz = dtype_row_sz(kind->from, K);
+    for (size_t n = 0; n < 4 && kind->t > PK_Q4_QUAD; n++) fill_bits(rows + n * row_sz, kind->from, K, n % 2 ? 0 : 0xff);
+    for (size_t n = 0; n < N && kind->t <= PK_Q4_QUAD; n++)
         for (size_t i = 0; i < K; i++) {
             uint8_t *block = rows + n * dtype_row_sz(kind->from, K) + dtype_row_sz(kind->from, i / BLOCK * BLOCK);
             const unsigned at = n < 4 ? (unsigned)n : rnd() % 4;
@@ -308,7 +375,7 @@ static void check_largest_sums(struct check *c, const struct kind *kind)
     product(c, kind, y, rows, x);
     struct defined def = define(kind->from, rows, N, K), def_x = define_x(kind->t, x, K, M, K);
     for (size_t i = 0; i < M * N; i++) {
-        const float want = defined_sum(&def, i % N, &def_x, i / N, K);
+        const float want = defined_sum(kind, &def, i % N, &def_x, i / N, K);
         check(c, y[i] == want, "%s of %s: row %zu output %zu of largest sums is %.9g, want %.9g", packed_name(kind->t),
               dtype_name(kind->from), i / N, i % N, (double)y[i], (double)want);
     }
@@ -334,7 +401,7 @@ static void check_extremes(struct check *c, const struct kind *kind)
     product(c, kind, y, rows, x);
     struct defined def = define(kind->from, rows, N, K), def_x = define_x(kind->t, x, K, M, K);
     for (size_t i = 0; i < M * N; i++) {
-        const float want = defined_sum(&def, i % N, &def_x, i / N, K);
+        const float want = defined_sum(kind, &def, i % N, &def_x, i / N, K);
         check(c, y[i] == want || (isnan(y[i]) && isnan(want)), "%s of %s: extreme row %zu output %zu is %.9g, want %.9g",
               packed_name(kind->t), dtype_name(kind->from), i / N, i % N, (double)y[i], (double)want);
     }
@@ -422,7 +489,7 @@ void check_blocks(struct check *c)
     check_loss_of_x(c, PK_Q8_QUAD_A8);
     for (size_t i = 0; i < KINDS; i++) {
         const struct kind *kind = &kinds[i];
-        for (size_t k = 32; k <= 160; k += 64) check_packing(c, kind, k);
+        for (size_t k = 32; k <= 160; k += 64) check_packing(c, kind, whole(kind, k));
         for (size_t k = 1; k <= 70 && kind->from == DT_F32; k += 5) check_packing(c, kind, k);
         check_largest_sums(c, kind);
         check_extremes(c, kind);

@@ -16,10 +16,10 @@ PRIM int32x4_t dot_quad(int32x4_t acc, vi x, uint32x4_t w)
 
 #include "kern/arm/signed_quads.h"
 
-PRIM vs quad_dots(vs sum, const vi *b, const uint32_t *x)
+PRIM vs quad_dots(vs sum, const vi *b, const uint32_t *x, struct quad_words of)
 {
     UNROLL
-    for (size_t i = 0; i < QBLOCK / 4; i++) sum = vs_dot_quads(sum, vi_set1(x[i]), b[i]);
+    for (size_t i = of.from; i < of.to; i++) sum = vs_dot_quads(sum, vi_set1(x[i]), b[i]);
     return sum;
 }
 

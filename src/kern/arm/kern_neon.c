@@ -26,11 +26,11 @@ PRIM void add_quads(int32x4_t sum[2], int8x16_t x, int8x16_t w)
     sum[0] = vpadalq_s16(sum[0], vmull_s8(vget_low_s8(w), vget_low_s8(x)));
     sum[1] = vpadalq_s16(sum[1], vmull_high_s8(w, x));
 }
-PRIM vs quad_dots(vs sum, const vi *b, const uint32_t *x)
+PRIM vs quad_dots(vs sum, const vi *b, const uint32_t *x, struct quad_words of)
 {
     int32x4_t lo[2] = { vdupq_n_s32(0), vdupq_n_s32(0) }, hi[2] = { vdupq_n_s32(0), vdupq_n_s32(0) };
     UNROLL
-    for (size_t i = 0; i < QBLOCK / 4; i++) {
+    for (size_t i = of.from; i < of.to; i++) {
         const int8x16_t q = vreinterpretq_s8_u32(vdupq_n_u32(x[i]));
         add_quads(lo, q, vreinterpretq_s8_u32(b[i].lo));
         add_quads(hi, q, vreinterpretq_s8_u32(b[i].hi));

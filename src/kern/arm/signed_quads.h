@@ -4,7 +4,7 @@
  * signed, so no correction is needed.
  *
  * Before it includes this header, a file defines dot_quad(acc, x, w): acc + four products in each lane of one register, with x a word from
- * vi_set1. After it, the file defines quad_dots(sum, b, x): sum + the products of a block of weights and eight words of x, in each lane. */
+ * vi_set1. After it, the file defines quad_dots(sum, b, x, of): sum + the products of these words of weights and of x, in each lane. */
 #ifndef STENO_KERN_SIGNED_QUADS_H
 #define STENO_KERN_SIGNED_QUADS_H
 #include "kern/arm/vec128.h"
@@ -15,24 +15,26 @@
 
 PRIM vs vs_dot_quads(vs acc, vi x, vi w) { return (vs) { dot_quad(acc.lo, x, w.lo), dot_quad(acc.hi, x, w.hi) }; }
 
-PRIM vs quad_dots(vs sum, const vi *b, const uint32_t *x);
-PRIM void quad_bytes(vi *b, const void *w) /* minus 128 */
+PRIM vs quad_dots(vs sum, const vi *b, const uint32_t *x, struct quad_words of);
+PRIM void quad_bytes(vi *b, vi v) /* minus 128 */
 {
-    const vi v = vi_load(w);
     const uint32x4_t sign = vdupq_n_u32(0x80808080u);
     *b = (vi) { veorq_u32(v.lo, sign), veorq_u32(v.hi, sign) };
 }
-PRIM void quad_sums(vf *to, const size_t n, enum packed_type t, vi (*b)[QBLOCK / 4], const uint32_t *x)
+PRIM void quad_sums(vf *to, const size_t n, enum packed_type t, vi (*b)[QBLOCK / 4], const uint32_t *x, size_t run)
 {
     (void)n;
-    vs sum = quad_dots(vs_set1(quad_is_bytes(t) ? 0 : (int32_t)x[block_start_at(t)]), b[0], x);
-    if (quad_x_parts(t) == 2) sum = quad_dots(vs_times_256(sum), b[0], x + QBLOCK / 4);
+    const int two = quad_x_parts(t) == 2;
+    const struct quad_words of = quad_words_of(t, run);
+    const vs start = vs_set1(quad_is_bytes(t) ? 0 : block_start(x, t, run));
+    vs sum = quad_dots(two ? vs_zero() : start, b[0], x, of);
+    if (two) sum = quad_dots(vs_add(vs_times_256(sum), start), b[0], x + QBLOCK / 4, of);
     *to = vf_of_ints(sum);
 }
 PRIM void quad_more(vs *high, vs *low, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
-    *high = quad_dots(*high, b[0], x);
-    *low = quad_dots(*low, b[0], x + QBLOCK / 4);
+    *high = quad_dots(*high, b[0], x, all_words);
+    *low = quad_dots(*low, b[0], x + QBLOCK / 4, all_words);
 }
 
 PRIM void row_to_pairs(uint32_t *to, const float *x, size_t k) { round_pairs(to, x, k); }

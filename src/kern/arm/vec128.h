@@ -205,6 +205,15 @@ PRIM uint32x4_t nibbles(uint32x4_t w, int high)
     return vreinterpretq_u32_u8(high ? vshrq_n_u8(b, 4) : vandq_u8(b, vdupq_n_u8(15)));
 }
 PRIM vi vi_nibbles(vi w, int high) { return (vi) { nibbles(w.lo, high), nibbles(w.hi, high) }; }
+/* low, and above it the bits of mask in plane, which is shifted to the left, or to the right (left < 0). */
+PRIM uint32x4_t above(uint32x4_t low, uint32x4_t plane, int left, uint32_t mask)
+{
+    return vorrq_u32(low, vandq_u32(vshlq_u32(plane, vdupq_n_s32(left)), vdupq_n_u32(mask)));
+}
+PRIM vi vi_above(vi low, vi plane, int left, uint32_t mask)
+{
+    return (vi) { above(low.lo, plane.lo, left, mask), above(low.hi, plane.hi, left, mask) };
+}
 PRIM vs ints_joined(vs high, vs low) { return vs_add(vs_times_256(high), low); }
 PRIM void row_to_blocks(uint32_t *to, enum packed_type t, const float *x, size_t k) { quantize_blocks(to, t, x, k); }
 PRIM void row_to_weights(uint32_t *to, const float *x, size_t n) { quantize_attn_weights(to, x, n); }

@@ -9,21 +9,22 @@
 
 #include "kern/x86/ints512.h"
 
-PRIM void quad_bytes(vi *b, const void *w) { *b = vi_load(w); }
-PRIM void quad_dots(vs sum[2], const size_t n, vi (*b)[QBLOCK / 4], const uint32_t *x)
+PRIM void quad_bytes(vi *b, vi w) { *b = w; }
+PRIM void quad_dots(vs sum[2], const size_t n, vi (*b)[QBLOCK / 4], const uint32_t *x, struct quad_words of)
 {
     UNROLL
-    for (size_t i = 0; i < QBLOCK / 4; i++)
+    for (size_t i = of.from; i < of.to; i++)
         UNROLL
         for (size_t j = 0; j < n; j++) sum[j] = _mm512_dpbusd_epi32(sum[j], b[j][i], vi_set1(x[i]));
 }
-PRIM void quad_sums(vf to[2], const size_t n, enum packed_type t, vi (*b)[QBLOCK / 4], const uint32_t *x)
+PRIM void quad_sums(vf to[2], const size_t n, enum packed_type t, vi (*b)[QBLOCK / 4], const uint32_t *x, size_t run)
 {
     const int two = quad_x_parts(t) == 2;
-    const vs start = vs_set1((int32_t)x[block_start_at(t)]);
+    const struct quad_words of = quad_words_of(t, run);
+    const vs start = vs_set1(block_start(x, t, run));
     vs low[2] = { start, start }, high[2] = { vs_zero(), vs_zero() };
-    if (two) quad_dots(high, n, b, x);
-    quad_dots(low, n, b, two ? x + QBLOCK / 4 : x);
+    if (two) quad_dots(high, n, b, x, of);
+    quad_dots(low, n, b, two ? x + QBLOCK / 4 : x, of);
     UNROLL
     for (size_t j = 0; j < n; j++) {
         if (two) low[j] = vs_add(low[j], vs_times_256(high[j]));
@@ -33,8 +34,8 @@ PRIM void quad_sums(vf to[2], const size_t n, enum packed_type t, vi (*b)[QBLOCK
 PRIM vs ints_joined(vs high, vs low) { return vs_add(low, vs_times_256(high)); }
 PRIM void quad_more(vs high[2], vs low[2], vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
-    quad_dots(high, 2, b, x);
-    quad_dots(low, 2, b, x + QBLOCK / 4);
+    quad_dots(high, 2, b, x, all_words);
+    quad_dots(low, 2, b, x + QBLOCK / 4, all_words);
 }
 PRIM void row_to_weights(uint32_t *to, const float *x, size_t n) { weights_put(to, x, n, 0); }
 PRIM void row_to_blocks(uint32_t *to, enum packed_type t, const float *x, size_t k) { blocks_put(to, t, x, k, 0); }

@@ -10,26 +10,27 @@
 
 PRIM vs vs_dot_quads(vs acc, vi x, vi w) { return _mm256_dpbusd_epi32(acc, x, w); }
 PRIM vs vs_dot_ints(vs acc, vi x, vi w) { return _mm256_dpwssd_epi32(acc, x, w); }
-PRIM vs quad_dots(vs sum, const vi *b, const uint32_t *x)
+PRIM vs quad_dots(vs sum, const vi *b, const uint32_t *x, struct quad_words of)
 {
     UNROLL
-    for (size_t i = 0; i < QBLOCK / 4; i++) sum = _mm256_dpbusd_epi32(sum, b[i], vi_set1(x[i]));
+    for (size_t i = of.from; i < of.to; i++) sum = _mm256_dpbusd_epi32(sum, b[i], vi_set1(x[i]));
     return sum;
 }
-PRIM void quad_bytes(vi *b, const void *w) { *b = vi_load(w); }
-PRIM void quad_sums(vf *to, const size_t n, enum packed_type t, vi (*b)[QBLOCK / 4], const uint32_t *x)
+PRIM void quad_bytes(vi *b, vi w) { *b = w; }
+PRIM void quad_sums(vf *to, const size_t n, enum packed_type t, vi (*b)[QBLOCK / 4], const uint32_t *x, size_t run)
 {
     (void)n;
     const int two = quad_x_parts(t) == 2;
-    vs sum = quad_dots(vs_set1((int32_t)x[block_start_at(t)]), b[0], two ? x + QBLOCK / 4 : x);
-    if (two) sum = vs_add(sum, vs_times_256(quad_dots(vs_zero(), b[0], x)));
+    const struct quad_words of = quad_words_of(t, run);
+    vs sum = quad_dots(vs_set1(block_start(x, t, run)), b[0], two ? x + QBLOCK / 4 : x, of);
+    if (two) sum = vs_add(sum, vs_times_256(quad_dots(vs_zero(), b[0], x, of)));
     *to = vf_of_ints(sum);
 }
 PRIM vs ints_joined(vs high, vs low) { return vs_add(low, vs_times_256(high)); }
 PRIM void quad_more(vs *high, vs *low, vi (*b)[QBLOCK / 4], const uint32_t *x)
 {
-    *high = quad_dots(*high, b[0], x);
-    *low = quad_dots(*low, b[0], x + QBLOCK / 4);
+    *high = quad_dots(*high, b[0], x, all_words);
+    *low = quad_dots(*low, b[0], x + QBLOCK / 4, all_words);
 }
 PRIM void row_to_weights(uint32_t *to, const float *x, size_t n) { weights_put(to, x, n, 0); }
 PRIM void row_to_blocks(uint32_t *to, enum packed_type t, const float *x, size_t k) { blocks_put(to, t, x, k, 0); }

@@ -171,6 +171,12 @@ PRIM void vf_store_halves(uint32_t *to, vf v)
     _mm_storel_epi64((__m128i *)(void *)to, _mm_shuffle_epi8(bits_of(v), halves));
 }
 PRIM vi vi_nibbles(vi w, int high) { return _mm_and_si128(high ? _mm_srli_epi32(w, 4) : w, _mm_set1_epi8(15)); }
+/* low, and above it the bits of mask in plane, which is shifted to the left, or to the right (left < 0). */
+PRIM vi vi_above(vi low, vi plane, int left, uint32_t mask)
+{
+    const vi at = left < 0 ? _mm_srli_epi32(plane, -left) : _mm_slli_epi32(plane, left);
+    return _mm_or_si128(low, _mm_and_si128(at, vi_set1(mask)));
+}
 
 /* Bytes of a row of x, with 128 added, as words of the even and the odd ones of four. */
 PRIM float row_to_quads(uint32_t *to, const float *x, size_t k)
@@ -201,7 +207,7 @@ PRIM void block_widened(uint32_t *to, enum packed_type t)
 PRIM void blocks_put(uint32_t *to, enum packed_type t, const float *x, size_t k, const int pairs)
 {
     quantize_blocks(to, t, x, k);
-    for (size_t i = 0; i < k && pairs && quad_is_bytes(t); i += QBLOCK, to += block_words(t)) block_widened(to, t);
+    for (size_t i = 0; i < k && pairs && quad_x_is_wide(t); i += QBLOCK, to += block_words(t)) block_widened(to, t);
 }
 PRIM void weights_put(uint32_t *to, const float *x, size_t n, const int pairs)
 {

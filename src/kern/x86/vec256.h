@@ -138,6 +138,12 @@ PRIM void vf_store_halves(uint32_t *to, vf v)
 
 /* ---- by blocks */
 PRIM vi vi_nibbles(vi w, int high) { return _mm256_and_si256(high ? _mm256_srli_epi32(w, 4) : w, _mm256_set1_epi8(15)); }
+/* low, and above it the bits of mask in plane, which is shifted to the left, or to the right (left < 0). */
+PRIM vi vi_above(vi low, vi plane, int left, uint32_t mask)
+{
+    const vi at = left < 0 ? _mm256_srli_epi32(plane, -left) : _mm256_slli_epi32(plane, left);
+    return _mm256_or_si256(low, _mm256_and_si256(at, vi_set1(mask)));
+}
 PRIM uint32_t block_max_abs(const vf v[4]) /* the 32 magnitudes are compared by halves, as integers, until one is left */
 {
     const vi a = _mm256_castps_si256(vf_abs(v[0])), b = _mm256_castps_si256(vf_abs(v[2]));
@@ -152,9 +158,9 @@ PRIM vi block_bytes(const vi q[2], int high)
     else a = _mm256_and_si256(a, _mm256_set1_epi16(255)), b = _mm256_and_si256(b, _mm256_set1_epi16(255));
     return in_order(_mm256_packus_epi16(a, b));
 }
-/* 32 k times inverse as integers of a block. I8_MAGIC leaves q + 128 in 16 bits. Returns sums of those in lanes. pairs: for byte weights
- * integers stay in 16 bits, and of each four the even ones come first. */
-PRIM vi block_ints(uint32_t *to, enum packed_type t, vf v[4], vf inverse, const int pairs)
+/* 32 k times inverse as integers of a block. I8_MAGIC leaves q + 128 in 16 bits. sums: of those of each half, in lanes. pairs: integers
+ * that may stay in 16 bits do, and of each four the even ones come first. */
+PRIM void block_ints(uint32_t *to, vi sums[2], enum packed_type t, vf v[4], vf inverse, const int pairs)
 {
     const int two = quad_x_parts(t) == 2;
     const vi ones = _mm256_set1_epi16(1);
@@ -162,7 +168,7 @@ PRIM vi block_ints(uint32_t *to, enum packed_type t, vf v[4], vf inverse, const 
     vi q[2];
     for (size_t i = 0; i < 2; i++)
         q[i] = in_order(_mm256_packus_epi32(two_bytes(vf_mul(v[2 * i], inverse)), two_bytes(vf_mul(v[2 * i + 1], inverse))));
-    if (quad_is_bytes(t) && pairs) {
+    if (quad_x_is_wide(t) && pairs) {
         for (size_t i = 0; i < 2; i++)
             _mm256_storeu_si256((__m256i *)(to + 8 * i), _mm256_shuffle_epi8(_mm256_sub_epi16(q[i], _mm256_set1_epi16(128)), even_odd));
     } else {
@@ -170,7 +176,7 @@ PRIM vi block_ints(uint32_t *to, enum packed_type t, vf v[4], vf inverse, const 
         _mm256_storeu_si256((__m256i *)(to + (two ? QBLOCK / 4 : 0)),
                             _mm256_xor_si256(block_bytes(q, 0), _mm256_set1_epi8(INT8_MIN)));
     }
-    return _mm256_add_epi32(_mm256_madd_epi16(q[0], ones), _mm256_madd_epi16(q[1], ones));
+    sums[0] = _mm256_madd_epi16(q[0], ones), sums[1] = _mm256_madd_epi16(q[1], ones);
 }
 PRIM int sum_of_ints(vi sums)
 {
@@ -181,9 +187,12 @@ PRIM int sum_of_ints(vi sums)
 PRIM void block_put(uint32_t *to, enum packed_type t, vf v[4], const int pairs)
 {
     const struct int_scale s = block_scale_of(t, block_max_abs(v));
-    const int sum = sum_of_ints(block_ints(to, t, v, vf_set1(s.inverse), pairs)) - 128 * QBLOCK;
-    to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * sum);
-    to[block_scale_at(t)] = bits_of_f32(s.scale);
+    vi sums[2];
+    block_ints(to, sums, t, v, vf_set1(s.inverse), pairs);
+    if (quad_runs(t) == 1) sums[0] = _mm256_add_epi32(sums[0], sums[1]);
+    struct block_sums sum = { { sum_of_ints(sums[0]) - 128 * QBLOCK, 0 } };
+    if (quad_runs(t) == 2) sum.half[0] += 128 * QBLOCK / 2, sum.half[1] = sum_of_ints(sums[1]) - 128 * QBLOCK / 2;
+    block_end(to, t, sum, s.scale);
 }
 /* Load 32 of n numbers from `at` on. */
 PRIM void block_load(vf v[4], const float *x, size_t at, size_t n)
@@ -208,7 +217,9 @@ PRIM void weights_put(uint32_t *to, const float *x, size_t n, const int pairs)
     for (; i < n; i += QBLOCK) {
         vf v[4];
         block_load(v, x, i, n);
-        sums = _mm256_add_epi32(sums, block_ints(to + i / QBLOCK * INT_WORDS, PK_Q8_QUAD, v, vf_set1(s.inverse), pairs));
+        vi of[2];
+        block_ints(to + i / QBLOCK * INT_WORDS, of, PK_Q8_QUAD, v, vf_set1(s.inverse), pairs);
+        sums = _mm256_add_epi32(sums, _mm256_add_epi32(of[0], of[1]));
     }
     to[INT_START] = (uint32_t)(-quad_offset(PK_Q8_QUAD) * (sum_of_ints(sums) - 128 * (int)i));
     to[INT_SCALE] = bits_of_f32(s.scale);

@@ -110,6 +110,13 @@ PRIM void vf_store_halves(uint32_t *to, vf v) { _mm256_storeu_si256((__m256i *)t
 
 /* ---- low-precision products by blocks */
 PRIM vi vi_nibbles(vi w, int high) { return _mm512_and_si512(high ? _mm512_srli_epi32(w, 4) : w, _mm512_set1_epi8(15)); }
+/* low, and above it the bits of mask in plane, which is shifted to the left, or to the right (left < 0). 0xca: bits of the second operand
+ * where the first has ones, else of the third. */
+PRIM vi vi_above(vi low, vi plane, int left, uint32_t mask)
+{
+    const vi at = left < 0 ? _mm512_srli_epi32(plane, (unsigned)-left) : _mm512_slli_epi32(plane, (unsigned)left);
+    return _mm512_ternarylogic_epi32(vi_set1(mask), at, low, 0xca);
+}
 /* 32 k, v0 and v1, times inverse as integers of a block. I8_MAGIC leaves q + 128 in 16 bits. Returns sums of those in lanes. pairs: for
  * byte weights integers stay in 16 bits, and of each four the even ones come first. */
 PRIM vi block_ints(uint32_t *to, enum packed_type t, vf v0, vf v1, vf inverse, const int pairs)
@@ -118,7 +125,7 @@ PRIM vi block_ints(uint32_t *to, enum packed_type t, vf v0, vf v1, vf inverse, c
     const vf magic = vf_set1(I8_MAGIC);
     const vi n0 = _mm512_castps_si512(vf_add(vf_mul(v0, inverse), magic)), n1 = _mm512_castps_si512(vf_add(vf_mul(v1, inverse), magic));
     const vi q = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi32_epi16(n0)), _mm512_cvtepi32_epi16(n1), 1);
-    if (quad_is_bytes(t) && pairs) {
+    if (quad_x_is_wide(t) && pairs) {
         const vi even_odd = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15));
         _mm512_storeu_si512(to, _mm512_shuffle_epi8(_mm512_sub_epi16(q, _mm512_set1_epi16(128)), even_odd));
     } else {
@@ -132,9 +139,13 @@ PRIM vi block_ints(uint32_t *to, enum packed_type t, vf v0, vf v1, vf inverse, c
 PRIM void block_put(uint32_t *to, enum packed_type t, vf v0, vf v1, const int pairs)
 {
     const struct int_scale s = block_scale_of(t, vi_hmax(vi_max_abs(_mm512_castps_si512(vf_abs(v0)), v1)));
-    const int sum = _mm512_reduce_add_epi32(block_ints(to, t, v0, v1, vf_set1(s.inverse), pairs)) - 128 * QBLOCK;
-    to[block_start_at(t)] = (uint32_t)(-quad_offset(t) * sum);
-    to[block_scale_at(t)] = bits_of_f32(s.scale);
+    const vi sums = block_ints(to, t, v0, v1, vf_set1(s.inverse), pairs);
+    struct block_sums sum = { { _mm512_reduce_add_epi32(sums) - 128 * QBLOCK, 0 } };
+    if (quad_runs(t) == 2) { /* the upper half of the lanes */
+        sum.half[1] = _mm512_reduce_add_epi32(_mm512_maskz_compress_epi64(0xf0, sums)) - 128 * QBLOCK / 2;
+        sum.half[0] -= sum.half[1];
+    }
+    block_end(to, t, sum, s.scale);
 }
 PRIM void blocks_put(uint32_t *to, enum packed_type t, const float *x, size_t k, const int pairs)
 {
