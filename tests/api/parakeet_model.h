@@ -1,15 +1,15 @@
 /* steno tests: small Parakeet models with random weights. SPDX-License-Identifier: MIT
  *
  * Folders as transformers writes them (safetensors, config.json, tokenizer.json) with each head, made when a test needs them. Texts mean
- * nothing. The transducers have biases and scale their input; the CTC model has neither. */
+ * nothing. The transducers have biases and scale their input; the CTC model and the model of streams have neither. */
 #ifndef STENO_TESTS_PARAKEET_MODEL_H
 #define STENO_TESTS_PARAKEET_MODEL_H
 #include "funasr_model.h"
 
 enum { PK_D = 16, PK_HEADS = 2, PK_LAYERS = 2, PK_FF = 32, PK_TAPS = 9, PK_MELS = 16, PK_CHANNELS = 4, PK_PRED = 8, PK_JOINT = 20,
-       PK_PIECES = 40, PK_COLUMNS = 2 /* bins behind the stem */ };
+       PK_PIECES = 40, PK_COLUMNS = 2 /* bins behind the stem; of a stream one more */, PK_PROMPTS = 4, PK_BEHIND = 8 };
 
-enum pk_head { PK_CTC, PK_TDT, PK_RNNT };
+enum pk_head { PK_CTC, PK_TDT, PK_RNNT, PK_STREAM };
 
 struct pk_shape { int n, dim[4]; };
 
@@ -45,7 +45,7 @@ static inline void pk_norm(struct st_writer *w, const char *name)
     pk_tensor(w, full, (struct pk_shape){ 1, { PK_D } }, 0, 0.1f);
 }
 
-static inline void pk_layer(struct st_writer *w, int layer, int has_biases)
+static inline void pk_layer(struct st_writer *w, int layer, enum pk_head head)
 {
     static const struct { const char *name; struct pk_shape s; } linear[] = {
         { "feed_forward1.linear1", { 2, { PK_FF, PK_D } } }, { "feed_forward1.linear2", { 2, { PK_D, PK_FF } } },
@@ -59,7 +59,7 @@ static inline void pk_layer(struct st_writer *w, int layer, int has_biases)
     char name[128];
     for (size_t i = 0; i < sizeof linear / sizeof *linear; i++) {
         snprintf(name, sizeof name, "encoder.layers.%d.%s", layer, linear[i].name);
-        pk_linear(w, name, linear[i].s, 0.4f, has_biases);
+        pk_linear(w, name, linear[i].s, 0.4f, head == PK_TDT || head == PK_RNNT);
     }
     for (size_t i = 0; i < sizeof norm / sizeof *norm; i++) {
         snprintf(name, sizeof name, "encoder.layers.%d.%s", layer, norm[i]);
@@ -71,25 +71,30 @@ static inline void pk_layer(struct st_writer *w, int layer, int has_biases)
         { "self_attn.bias_v", { 2, { PK_HEADS, PK_D / PK_HEADS } }, 0, 0.3f },
         { "conv.norm.running_mean", { 1, { PK_D } }, 0, 0.2f }, { "conv.norm.running_var", { 1, { PK_D } }, 1, 0.5f },
     };
-    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+    const size_t n_others = sizeof other / sizeof *other - (head == PK_STREAM ? 2 : 0); /* whose norm is of a layer */
+    for (size_t i = 0; i < n_others; i++) {
         snprintf(name, sizeof name, "encoder.layers.%d.%s", layer, other[i].name);
         pk_tensor(w, name, other[i].s, other[i].mean, other[i].scale);
     }
 }
 
-static inline void pk_encoder(struct st_writer *w, int has_biases)
+static inline void pk_encoder(struct st_writer *w, enum pk_head head)
 {
-    static const struct { const char *name; struct pk_shape s; } stem[] = {
+    const int columns = PK_COLUMNS + (head == PK_STREAM);
+    const struct { const char *name; struct pk_shape s; } stem[] = {
         { "layers.0", { 4, { PK_CHANNELS, 1, 3, 3 } } }, { "layers.2", { 4, { PK_CHANNELS, 1, 3, 3 } } },
         { "layers.3", { 4, { PK_CHANNELS, PK_CHANNELS, 1, 1 } } }, { "layers.5", { 4, { PK_CHANNELS, 1, 3, 3 } } },
-        { "layers.6", { 4, { PK_CHANNELS, PK_CHANNELS, 1, 1 } } }, { "linear", { 2, { PK_D, PK_CHANNELS * PK_COLUMNS } } },
+        { "layers.6", { 4, { PK_CHANNELS, PK_CHANNELS, 1, 1 } } }, { "linear", { 2, { PK_D, PK_CHANNELS * columns } } },
     };
     char name[64];
     for (size_t i = 0; i < sizeof stem / sizeof *stem; i++) {
         snprintf(name, sizeof name, "encoder.subsampling.%s", stem[i].name);
         pk_linear(w, name, stem[i].s, 0.6f, 1);
     }
-    for (int i = 0; i < PK_LAYERS; i++) pk_layer(w, i, has_biases);
+    for (int i = 0; i < PK_LAYERS; i++) pk_layer(w, i, head);
+    if (head != PK_STREAM) return;
+    pk_linear(w, "prompt_projector.linear_1", (struct pk_shape){ 2, { 2 * PK_D, PK_D + PK_PROMPTS } }, 0.4f, 1);
+    pk_linear(w, "prompt_projector.linear_2", (struct pk_shape){ 2, { PK_D, 2 * PK_D } }, 0.4f, 1);
 }
 
 static inline void pk_transducer(struct st_writer *w, int n_durations)
@@ -128,25 +133,29 @@ static inline void pk_tokenizer(const struct folder *d)
 
 static inline void pk_config(struct buf *b, enum pk_head head)
 {
-    static const char *const type[] = { "parakeet_ctc", "parakeet_tdt", "parakeet_rnnt" };
+    static const char *const type[] = { "parakeet_ctc", "parakeet_tdt", "parakeet_rnnt", "nemotron3_5_asr" };
     buf_fmt(b, "{\"model_type\": \"%s\", \"vocab_size\": %d, \"encoder_config\": {\"hidden_size\": %d, \"num_hidden_layers\": %d,"
                " \"num_attention_heads\": %d, \"intermediate_size\": %d, \"conv_kernel_size\": %d, \"num_mel_bins\": %d,"
                " \"subsampling_conv_channels\": %d, \"subsampling_factor\": 8, \"subsampling_conv_kernel_size\": 3,"
-               " \"subsampling_conv_stride\": 2, \"hidden_act\": \"silu\", \"scale_input\": %s}",
-            type[head], PK_PIECES + 1, PK_D, PK_LAYERS, PK_HEADS, PK_FF, PK_TAPS, PK_MELS, PK_CHANNELS, head ? "true" : "false");
+               " \"subsampling_conv_stride\": 2, \"hidden_act\": \"silu\", \"scale_input\": %s",
+            type[head], PK_PIECES + 1, PK_D, PK_LAYERS, PK_HEADS, PK_FF, PK_TAPS, PK_MELS, PK_CHANNELS,
+            head == PK_TDT || head == PK_RNNT ? "true" : "false");
+    if (head == PK_STREAM) buf_fmt(b, ", \"sliding_window\": %d, \"default_num_lookahead_tokens\": 1", PK_BEHIND + 1);
+    buf_str(b, "}");
+    if (head == PK_STREAM) buf_fmt(b, ", \"num_prompts\": %d, \"default_prompt_id\": 2", PK_PROMPTS);
     if (head) buf_fmt(b, ", \"decoder_hidden_size\": %d, \"num_decoder_layers\": 2, \"blank_token_id\": %d, \"hidden_act\": \"relu\","
                          " \"max_symbols_per_step\": 3", PK_PRED, PK_PIECES);
     if (head == PK_TDT) buf_str(b, ", \"durations\": [0, 1, 2, 4]");
     buf_str(b, "}\n");
 }
 
-/* Clips of 120 s, rows of 80 ms. */
+/* Clips of 120 s, rows of 80 ms; a stream has no clips. */
 static inline struct folder pk_folder(enum pk_head head)
 {
     const struct folder d = folder_new();
     struct st_writer w = st_begin(20 + head);
     struct buf config = { 0 };
-    pk_encoder(&w, head != PK_CTC);
+    pk_encoder(&w, head);
     if (head == PK_CTC) pk_linear(&w, "ctc_head", (struct pk_shape){ 3, { PK_PIECES + 1, PK_D, 1 } }, 0.6f, 1);
     else pk_transducer(&w, head == PK_TDT ? 4 : 0);
     st_end(&w, &d);
@@ -154,10 +163,14 @@ static inline struct folder pk_folder(enum pk_head head)
     folder_put(&d, "config.json", config.p, config.len);
     buf_free(&config);
     pk_tokenizer(&d);
+    if (head == PK_STREAM)
+        folder_text(&d, "processor_config.json", "{ \"supported_num_lookahead_tokens\": [3, 1, 0], \"prompt_dictionary\": "
+                                                 "{ \"en-US\": 0, \"de-DE\": 1, \"auto\": 2 } }");
     return d;
 }
 
 static inline struct folder pk_ctc_folder(void) { return pk_folder(PK_CTC); }
 static inline struct folder pk_tdt_folder(void) { return pk_folder(PK_TDT); }
 static inline struct folder pk_rnnt_folder(void) { return pk_folder(PK_RNNT); }
+static inline struct folder pk_stream_folder(void) { return pk_folder(PK_STREAM); }
 #endif

@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "parakeet_model.h"
 
-static steno_model *model, *ctc, *tdt, *vad;
+static steno_model *model, *ctc, *tdt, *chunks, *vad;
 static struct audio audio, noises; /* 3.7 s; 31 s */
 
 static inline int open_all(void **state)
@@ -15,6 +15,7 @@ static inline int open_all(void **state)
     model = shipped_open();
     ctc = funasr_open(ctc_folder, NULL);
     tdt = funasr_open(pk_tdt_folder, NULL);
+    chunks = funasr_open(pk_stream_folder, NULL);
     vad = funasr_open(vad_folder, NULL);
     audio = demo_audio(0, 0, 1);
     noises = bursts(31 * RATE);
@@ -27,6 +28,7 @@ static inline int close_all(void **state)
     steno_model_close(model);
     steno_model_close(ctc);
     steno_model_close(tdt);
+    steno_model_close(chunks);
     steno_model_close(vad);
     free(audio.pcm);
     free(noises.pcm);
@@ -34,11 +36,13 @@ static inline int close_all(void **state)
 }
 
 /* One call of every kind, on a session of a model that serves it. */
-enum kind { TRANSCRIBE, TRANSCRIBE_CTC, TRANSCRIBE_TDT, FIND_SPEECH, DETECT, BENCH, N_KINDS };
+enum kind { TRANSCRIBE, TRANSCRIBE_CTC, TRANSCRIBE_TDT, TRANSCRIBE_CHUNKS, FIND_SPEECH, DETECT, BENCH, N_KINDS };
 
 static inline const steno_model *model_for(enum kind kind)
 {
-    return kind == TRANSCRIBE_CTC ? ctc : kind == TRANSCRIBE_TDT ? tdt : kind == FIND_SPEECH ? vad : model;
+    static steno_model **const own[N_KINDS] = { [TRANSCRIBE_CTC] = &ctc, [TRANSCRIBE_TDT] = &tdt, [TRANSCRIBE_CHUNKS] = &chunks,
+                                                [FIND_SPEECH] = &vad };
+    return own[kind] ? *own[kind] : model;
 }
 
 /* Audio over and over, n samples. */
@@ -73,7 +77,8 @@ static inline int64_t call(steno_session *s, enum kind kind)
     switch (kind) {
     case TRANSCRIBE: return steno_transcribe_source(s, &src, &p);
     case TRANSCRIBE_CTC:
-    case TRANSCRIBE_TDT: return steno_transcribe_source(s, &src, NULL);
+    case TRANSCRIBE_TDT:
+    case TRANSCRIBE_CHUNKS: return steno_transcribe_source(s, &src, NULL);
     case FIND_SPEECH: return steno_find_speech(s, &src, NULL);
     case DETECT: return steno_detect_language(s, &src, NULL, 0);
     default: return steno_bench_phase(s, "decode", 60);

@@ -150,7 +150,6 @@ static void fill(steno_session *s, struct clip_window *w, float *x, size_t ld)
     struct stream_pieces *v = pieces_of(s);
     const struct clip_request *q = &v->clips.request;
     const size_t width = row_width(s->model);
-    const int64_t samples = v->clips.fbank.samples;
     const int32_t n = rows_ready(v);
     for (size_t i = 0; i < (size_t)n; i++) memcpy(x + i * ld, v->rows + i * width, width * sizeof *x);
     memmove(v->rows, v->rows + (size_t)n * width, (size_t)(v->n_rows - n) * width * sizeof *x);
@@ -158,8 +157,8 @@ static void fill(steno_session *s, struct clip_window *w, float *x, size_t ld)
     v->n_rows -= n;
     v->n_before += n;
     v->is_over = v->is_complete;
+    /* Not the audio's end, which is not known yet when a stream's last words are reported. */
     w->end = q->from + v->n_before * row_samples(s->model);
-    if (v->is_over || w->end > samples) w->end = samples;
     clip_rows_report(s, w, &(struct clip_rows){ "features", x, 0, n, fbank_features(fbank_bank_of(s->model)), ld });
 }
 

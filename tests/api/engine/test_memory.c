@@ -233,8 +233,9 @@ static void test_memory_does_not_grow_with_the_length_for_models_that_read_audio
     need_counting();
     static const int64_t seconds[] = { 60, 60, 600, 1800 }; /* the first as above */
     steno_model *tags = funasr_open(ctc_folder, NULL), *tdt = funasr_open(pk_tdt_folder, NULL), *vad = funasr_open(vad_folder, NULL);
+    steno_model *chunks = funasr_open(pk_stream_folder, NULL);
     steno_session *s = session_new(vad, NULL, 1);
-    int64_t tagged[4], pieces[4], heard[4];
+    int64_t tagged[4], pieces[4], streamed[4], heard[4];
     for (int i = 0; i < 4; i++) {
         steno_transcribe_params p;
         struct hum silence = { seconds[i] * RATE, 0 };
@@ -243,6 +244,7 @@ static void test_memory_does_not_grow_with_the_length_for_models_that_read_audio
         p.offset_ms = (seconds[i] - 10) * 1000;
         tagged[i] = most_of_hum(tags, seconds[i], &p);
         pieces[i] = most_of_hum(tdt, seconds[i], &p);
+        streamed[i] = most_of_hum(chunks, seconds[i], &p);
         count_begin(-1);
         assert_int_equal(steno_find_speech(s, &src, NULL), 0);
         heard[i] = count_end().most;
@@ -251,11 +253,13 @@ static void test_memory_does_not_grow_with_the_length_for_models_that_read_audio
     for (int i = 2; i < 4; i++) {
         assert_int_equal(tagged[i], tagged[1]);
         assert_int_equal(pieces[i], pieces[1]);
+        assert_int_equal(streamed[i], streamed[1]);
         assert_int_equal(heard[i], heard[1]);
     }
     steno_session_close(s);
     steno_model_close(tags);
     steno_model_close(tdt);
+    steno_model_close(chunks);
     steno_model_close(vad);
 }
 

@@ -15,7 +15,7 @@ static struct kit {
     steno_team *team;
     struct bytes bin;
     struct buf pt, gguf;
-    struct folder hf, ctc, tdt, vad;
+    struct folder hf, ctc, tdt, chunks, vad;
     struct audio audio;
 } kit;
 
@@ -34,6 +34,7 @@ static int kit_open(void **state)
     weights_close(&w);
     kit.ctc = ctc_folder();
     kit.tdt = pk_tdt_folder();
+    kit.chunks = pk_stream_folder();
     kit.vad = vad_folder();
     assert_int_equal(convert_to(&kit.gguf, kit.ctc.path, "q8_0", NULL), STENO_OK);
     kit.audio = demo_audio(0, 0, 1);
@@ -50,6 +51,7 @@ static int kit_close(void **state)
     buf_free(&kit.gguf);
     folder_remove(&kit.ctc);
     folder_remove(&kit.tdt);
+    folder_remove(&kit.chunks);
     folder_remove(&kit.vad);
     free(kit.audio.pcm);
     return 0;
@@ -221,6 +223,14 @@ static int from_tdt_folder(uint64_t *digest, steno_error *e)
     return use_and_close(rc, m, tdt_transcribe, digest, e);
 }
 
+static int from_chunks_folder(uint64_t *digest, steno_error *e)
+{
+    const steno_model_params p = with_team(NULL);
+    steno_model *m = NULL;
+    const int rc = steno_model_open(&m, kit.chunks.path, &p, e);
+    return use_and_close(rc, m, tdt_transcribe, digest, e);
+}
+
 static int from_vad_folder(uint64_t *digest, steno_error *e)
 {
     const steno_model_params p = with_team(NULL);
@@ -336,7 +346,8 @@ static void test_every_allocation_between_files_and_results_may_fail(void **stat
     static const struct { const char *name; int (*way)(uint64_t *digest, steno_error *e); } ways[] = {
         { "whisper.cpp .bin in memory", from_bin }, { "PyTorch file in memory", from_pt }, { "folder of safetensors", from_folder },
         { "folder with a CTC head", from_ctc_folder },
-        { "folder of a transducer", from_tdt_folder }, { "folder of a VAD", from_vad_folder },
+        { "folder of a transducer", from_tdt_folder }, { "folder of a streaming transducer", from_chunks_folder },
+        { "folder of a VAD", from_vad_folder },
         { "folder of a punctuation model", from_marks_folder },
         { "GGUF file in memory", from_gguf }, { "a folder becomes a GGUF file", to_gguf }, { "a .bin file", to_bin },
         { "a .pt file", to_pt }, { "another folder", to_hf }, { "callbacks", from_reader },
@@ -381,14 +392,16 @@ static void test_a_session_that_ran_out_of_memory_can_be_used_again(void **state
     struct whisper_dims many = small_dims;
     many.n_vocab = MULTILINGUAL;
     steno_model *m[] = { bytes_open(kit.bin, NULL), folder_open(kit.ctc, NULL), folder_open(kit.vad, NULL),
-                         random_model(&many, DT_F16, 3, NULL), folder_open(kit.tdt, NULL) };
+                         random_model(&many, DT_F16, 3, NULL), folder_open(kit.tdt, NULL),
+                         folder_open(kit.chunks, NULL) };
     stay_usable("transcribe", m[0], transcribe);
     stay_usable("align", m[0], align);
     stay_usable("transcribe with a CTC head", m[1], ctc_transcribe);
     stay_usable("find_speech", m[2], find_speech);
     stay_usable("detect_language", m[3], detect);
     stay_usable("transcribe with a transducer", m[4], tdt_transcribe);
-    for (int i = 0; i < 5; i++) steno_model_close(m[i]);
+    stay_usable("transcribe chunks of a stream", m[5], tdt_transcribe);
+    for (int i = 0; i < 6; i++) steno_model_close(m[i]);
 }
 
 static int64_t tokenize(const steno_model *m, void *out)

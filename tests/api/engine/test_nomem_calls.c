@@ -208,8 +208,8 @@ static void test_so_it_does_with_tags_and_with_spans_of_speech(void **state)
 {
     (void)state;
     need_counting();
-    static struct folder (*const folder[])(void) = { ctc_folder, vad_folder, pk_tdt_folder };
-    for (int i = 0; i < 3; i++) {
+    static struct folder (*const folder[])(void) = { ctc_folder, vad_folder, pk_tdt_folder, pk_stream_folder };
+    for (int i = 0; i < 4; i++) {
         const int finds = i == 1;
         steno_model *m = funasr_open(folder[i], NULL);
         steno_session *s = session_new(m, NULL, 1);

@@ -5,9 +5,9 @@
 #include "random_model.h"
 #include <stddef.h>
 
-enum { FINDS = 4 /* the first that finds speech */, N_MODELS = 6 };
+enum { FINDS = 5 /* the first that finds speech */, N_MODELS = 7 };
 static const char *const model_name[N_MODELS] = { "many languages", "English only", "tags", "pieces",
-                                                  "voice activity by votes", "voice activity by thresholds" };
+                                                  "pieces of streams", "voice activity by votes", "voice activity by thresholds" };
 static steno_model *models[N_MODELS];
 static float quiet[RATE / 10];
 
@@ -18,10 +18,11 @@ static int models_open(void **state)
     models[1] = random_model(&small_dims, DT_F16, 2, NULL);
     models[2] = funasr_open(ctc_folder, NULL);
     models[3] = funasr_open(pk_tdt_folder, NULL);
-    models[4] = funasr_open(vad_folder, NULL);
+    models[4] = funasr_open(pk_stream_folder, NULL);
+    models[5] = funasr_open(vad_folder, NULL);
     const struct bytes b = shape_bytes("silero", DT_F16, 7);
     steno_error e;
-    if (steno_model_open_memory(&models[5], b.p, b.n, NULL, &e)) fail_msg("%s", e.text);
+    if (steno_model_open_memory(&models[6], b.p, b.n, NULL, &e)) fail_msg("%s", e.text);
     free(b.p);
     return 0;
 }
@@ -167,8 +168,8 @@ static void test_a_model_serves_the_parameters_of_its_rows_and_a_call_with_one_o
             }
             if (steno_serves(of, call, NULL) != (n > 0)) fail_msg("call %d, model %d: %d parameters", call, m, n);
         }
-    assert_true(steno_serves(models[4], STENO_CALL_FIND_SPEECH, NULL));
-    assert_false(steno_serves(models[4], STENO_CALL_TRANSCRIBE, NULL));
+    assert_true(steno_serves(models[FINDS], STENO_CALL_FIND_SPEECH, NULL));
+    assert_false(steno_serves(models[FINDS], STENO_CALL_TRANSCRIBE, NULL));
     assert_false(steno_serves(NULL, STENO_CALL_TRANSCRIBE, "no such parameter"));
     assert_false(steno_serves(NULL, 7, NULL));
     assert_false(steno_serves(NULL, -1, NULL));
@@ -358,7 +359,8 @@ static void test_ranges_are_those_of_the_table_at_their_ends_and_beyond(void **s
 /* Of each family a model that can be opened again. */
 static int open_as(int family, const steno_model_params *p, steno_error *e)
 {
-    static struct folder (*const folder[N_MODELS])(void) = { [2] = ctc_folder, [3] = pk_tdt_folder, [4] = vad_folder };
+    static struct folder (*const folder[N_MODELS])(void) = { [2] = ctc_folder, [3] = pk_tdt_folder, [4] = pk_stream_folder,
+                                                            [5] = vad_folder };
     steno_model *m = NULL;
     int rc;
     if (folder[family]) {
@@ -366,7 +368,7 @@ static int open_as(int family, const steno_model_params *p, steno_error *e)
         rc = steno_model_open(&m, d.path, p, e);
         folder_remove(&d);
     } else {
-        const struct bytes b = family == 5 ? shape_bytes("silero", DT_F16, 7) : random_bytes(&small_dims, DT_F16, 2);
+        const struct bytes b = family == 6 ? shape_bytes("silero", DT_F16, 7) : random_bytes(&small_dims, DT_F16, 2);
         rc = steno_model_open_memory(&m, b.p, b.n, p, e);
         free(b.p);
     }

@@ -314,15 +314,18 @@ static void test_calls_from_callbacks_are_refused_and_change_nothing(void **stat
     steno_team *team;
     assert_int_equal(steno_team_open(&team, 2, NULL), 0);
     steno_model *vad = funasr_open(vad_folder, NULL), *ctc = funasr_open(ctc_folder, NULL), *tdt = funasr_open(pk_tdt_folder, NULL);
+    steno_model *chunks = funasr_open(pk_stream_folder, NULL);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) try_kind(kinds[i], speaks_all, i % 2 ? team : NULL, vad);
     for (int i = 0; i < 2; i++) {
         try_kind("transcribe ctc", ctc, i ? team : NULL, vad);
         try_kind("transcribe ctc, but token by token", tdt, i ? team : NULL, vad);
+        try_kind("transcribe ctc, but chunk by chunk", chunks, i ? team : NULL, vad);
         try_kind("find speech", vad, i ? team : NULL, vad);
     }
     steno_model_close(vad);
     steno_model_close(ctc);
     steno_model_close(tdt);
+    steno_model_close(chunks);
     steno_team_close(team);
 }
 

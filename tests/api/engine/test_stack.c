@@ -14,7 +14,7 @@ static steno_team *team;
 static steno_model *opened;
 static steno_session *session;
 static steno_batch *batch;
-static struct folder ctc_at, tdt_at, vad_at;
+static struct folder ctc_at, tdt_at, stream_at, vad_at;
 static struct audio audio; /* 35 s */
 static const char *path;
 
@@ -273,6 +273,9 @@ static void test_a_thread_of_64_kib_serves_every_call(void **state)
     check_model(tdt_at.path, 1);
     CHECK(transcribe_plainly);
     CHECK(close_calls);
+    check_model(stream_at.path, 1);
+    CHECK(transcribe_plainly);
+    CHECK(close_calls);
     check_model(vad_at.path, 1);
     CHECK(find_speech);
     CHECK(close_calls);
@@ -291,6 +294,7 @@ static int make(void **state)
     (void)state;
     ctc_at = ctc_folder();
     tdt_at = pk_tdt_folder();
+    stream_at = pk_stream_folder();
     vad_at = vad_folder();
     audio = bursts(35 * RATE);
     return 0;
@@ -301,6 +305,7 @@ static int clean(void **state)
     (void)state;
     folder_remove(&ctc_at);
     folder_remove(&tdt_at);
+    folder_remove(&stream_at);
     folder_remove(&vad_at);
     free(audio.pcm);
     steno_team_close(team);
