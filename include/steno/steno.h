@@ -191,7 +191,9 @@ typedef struct steno_model_params {
     int32_t verify;
     int32_t text_ctx;      /* context of a language model's sessions in positions, prompt and answer together. 0: 4096 (of an audio language
                               model: 1024 per window, Qwen3-ASR 1536), or the trained length if that is less. More than the trained length
-                              is refused. Qwen3-ASR has longer clips in a larger context: two thirds are rows, up to 20 minutes */
+                              is refused. Qwen3-ASR has longer clips in a larger context: two thirds are rows, up to 20 minutes.
+                              Parakeet: rows of 80 ms of the longest clip, 25 to 18000 (24 minutes). 0: 1500 (120 s). Longer audio is cut
+                              in quiet places */
     const char *llm;       /* Fun-ASR-Nano in two GGUF files: path of the language model's. NULL: the only other one beside the encoder's */
     int32_t kv_type;       /* enum steno_kv_type, for sessions of a language model */
     int32_t pad;           /* 0 */

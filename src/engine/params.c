@@ -83,8 +83,7 @@ int param_served(const struct param *r, const steno_model *m, enum steno_call ca
 /* Why other models do not support a parameter of these models. An audio language model also decodes token by token: what it does not
  * support belongs to decoders that attend to an encoder. */
 static const struct { unsigned models; const char *why, *audio_lm; } reasons[] = {
-    { MODELS_AR, TOKEN_BY_TOKEN, OF_ENCODER },
-    { MODELS_AR | MODELS_ALIGNED, TOKEN_BY_TOKEN, OF_ENCODER },
+    { MODELS_AR, TOKEN_BY_TOKEN, OF_ENCODER }, { MODELS_AR | MODELS_ALIGNED, TOKEN_BY_TOKEN, OF_ENCODER },
     { MODELS_AR | MODELS_AUDIO_LM_CONTEXT, TOKEN_BY_TOKEN, "is for models whose prompt has a free text" },
     { MODELS_MULTILINGUAL, LANGUAGES, "is for multilingual encoder-decoder models" },
     { MODELS_MULTILINGUAL | MODELS_ALIGNED, LANGUAGES, "is for multilingual encoder-decoder models" },
@@ -100,6 +99,7 @@ static const struct { unsigned models; const char *why, *audio_lm; } reasons[] =
     { MODELS_AR | MODELS_CLIPS | MODELS_PIECES_STREAM, "is for models that decode windows or clips", NULL },
     { MODELS_PIECES_STREAM, "is for models that decode streams with a choice of look-ahead", NULL },
     { MODELS_CLIPS, "is for models that decode clips", NULL },
+    { MODELS_CONTEXT, "is for language models, and for models with a choice of the longest clip", NULL },
     { MODELS_PIECES | MODELS_PIECES_STREAM, "is for models with a transducer, a CTC head, or both (Parakeet)", NULL },
     { MODELS_FBANK, "is for models whose filter banks are shifted and scaled", NULL },
     { MODELS_VOCAB, "is for models whose vocabulary may lie elsewhere", NULL },

@@ -44,6 +44,7 @@ enum {
     MODELS_FBANK = MODELS_CTC | MODELS_CIF | MODELS_CIF_STREAM | MODELS_VAD_VOTES, /* filter banks that are shifted and scaled */
     /* models whose vocabulary may be in another file */
     MODELS_VOCAB = MODELS_AR | MODELS_CTC | MODELS_CIF | MODELS_CIF_STREAM | MODELS_PUNCTUATION,
+    MODELS_CONTEXT = MODELS_LM | MODELS_AUDIO_LM | MODELS_ALIGNER | MODELS_PIECES, /* a context, or a longest clip, of a chosen size */
     MODELS_GENERATE = MODELS_AR | MODELS_LM, /* models that continue a text */
     MODELS_ALL = MODELS_SPEECH | MODELS_PUNCTUATION | MODELS_VAD | MODELS_VAD_VOTES | MODELS_LM | MODELS_EMBED | MODELS_ALIGNER
 };

@@ -12,7 +12,7 @@
 #include "plan/build.h"
 
 enum {
-    CLIP_ROWS = 1500, /* 120 s */
+    CLIP_ROWS = 1500, CLIP_ROWS_LEAST = 25, CLIP_ROWS_MOST = 18000, /* 120 s, 2 s, 24 minutes */
     RUN_ROWS = 8 * STREAM_ROWS_LAST, /* of streams beside each other */
     HEAD_ROWS = 64    /* rows with logits at a time */
 };
@@ -152,8 +152,9 @@ static int build_encoder(steno_model *m, struct weights *w, const struct parakee
 {
     struct build b;
     const struct conformer c = conformer_of(s);
+    const uint32_t most = s->is_causal ? RUN_ROWS : (uint32_t)m->audio_ctx;
     const struct build_params p = { .name = "encoder", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
-                                    .team = m->opening->team, .max_rows = s->is_causal ? RUN_ROWS : CLIP_ROWS, .max_out = HEAD_ROWS,
+                                    .team = m->opening->team, .max_rows = most, .max_out = HEAD_ROWS,
                                     .precision = model_rows_precision(m), .unfused = m->opening->unfused };
     build_begin(&b, &p, e);
     build_phase(&b, "encode");
@@ -163,14 +164,24 @@ static int build_encoder(steno_model *m, struct weights *w, const struct parakee
     return build_end(&b, &m->plan[PLAN_ENCODER]);
 }
 
+/* Rows of the longest clip. */
+static int read_clip_rows(steno_model *m, steno_error *e)
+{
+    const int32_t asked = m->opening->text_ctx, rows = asked ? asked : CLIP_ROWS;
+    if (rows < CLIP_ROWS_LEAST || rows > CLIP_ROWS_MOST)
+        return err_set(e, STENO_EARG, "text_ctx is %d, want %d to %d: rows of 80 ms of a clip", (int)rows, CLIP_ROWS_LEAST, CLIP_ROWS_MOST);
+    m->audio_ctx = m->segment_ctx = rows;
+    return STENO_OK;
+}
+
 /* The parts that do not depend on the head. ctc: name of the CTC head's layer; NULL: a transducer */
 static int describe_encoder(steno_model *m, struct weights *w, const struct parakeet_shape *s, const char *ctc, steno_error *e)
 {
     m->n_vocab = s->n_vocab + 1;
-    m->audio_ctx = m->segment_ctx = s->is_causal ? 0 : CLIP_ROWS;
     m->sight = (struct model_sight){ 1, s->behind, s->ahead };
     m->widths = (struct model_widths){ .n_mels = s->n_mels, .audio_state = s->d, .audio_heads = s->heads, .audio_layers = s->layers };
-    int rc = parakeet_read_vocab(m, w, e);
+    int rc = s->is_causal ? STENO_OK : read_clip_rows(m, e);
+    if (!rc) rc = parakeet_read_vocab(m, w, e);
     if (!rc) rc = build_encoder(m, w, s, ctc, e);
     return rc ? rc : parakeet_open_front(m, w, s, e);
 }

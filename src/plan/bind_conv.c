@@ -164,13 +164,24 @@ uint16_t bind_identity(struct build *b, uint32_t n)
     return bind_packed(b, packed, PK_F32, NULL, n, n);
 }
 
-/* Row r of the sines and cosines: distance r - (most - 1). */
-static void distance_fill(float *y, size_t r, uint32_t most, uint32_t n)
+enum { ANGLES = 8 }; /* of a row that are filled together: a cache line */
+
+/* Sines and cosines of the distances -(most - 1) to most - 1, a row each. Both signs of a distance share their numbers. */
+static void distances_fill(float *table, uint32_t most, uint32_t n)
 {
-    for (size_t i = 0; i < n / 2; i++) {
-        const double angle = ((double)r - (double)(most - 1)) * pow(10000, -2.0 * (double)i / n);
-        y[2 * i] = (float)sin(angle);
-        y[2 * i + 1] = (float)cos(angle);
+    for (size_t from = 0; from < n / 2; from += ANGLES) {
+        const size_t k = n / 2 - from < ANGLES ? n / 2 - from : ANGLES;
+        double each[ANGLES];
+        for (size_t i = 0; i < k; i++) each[i] = pow(10000, -2.0 * (double)(from + i) / n);
+        for (size_t r = 0; r < most; r++) {
+            float *after = table + (most - 1 + r) * n + 2 * from, *before = table + (most - 1 - r) * n + 2 * from;
+            for (size_t i = 0; i < k; i++) {
+                const float sine = (float)sin((double)r * each[i]);
+                before[2 * i] = -sine;
+                after[2 * i] = sine;
+                after[2 * i + 1] = before[2 * i + 1] = (float)cos((double)r * each[i]);
+            }
+        }
     }
 }
 
@@ -178,7 +189,7 @@ uint16_t bind_distances(struct build *b, uint32_t most, uint32_t n)
 {
     const size_t rows = 2 * (size_t)most - 1;
     float *table = packed_take(b, rows * n * sizeof *table);
-    for (size_t r = 0; r < rows && !b->status && !b->p.store->dry; r++) distance_fill(table + r * n, r, most, n);
+    if (!b->status && !b->p.store->dry) distances_fill(table, most, n);
     const uint16_t id = bind_add(b);
     if (!b->status) b->bind[id] = (struct bind){ .positions = table, .n = n, .k = most - 1 };
     return id;
@@ -207,7 +218,7 @@ const float *bind_distance_rows(struct build *b, const char *name, uint32_t most
     float *w = malloc(((size_t)n + rows) * n * sizeof *w);
     uint8_t *memory = os_aligned_alloc(64, sz);
     b->status = w && memory ? tensor_read_f32(t, w, b->e) : err_nomem(b->e, sz, name);
-    for (size_t r = 0; r < rows && !b->status; r++) distance_fill(w + ((size_t)n + r) * n, r, most, n);
+    if (!b->status) distances_fill(w + (size_t)n * n, most, n);
     if (!b->status) rows_times(b, table, w + (size_t)n * n, w, rows, n, memory);
     os_aligned_free(memory);
     free(w);

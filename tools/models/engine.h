@@ -71,10 +71,11 @@ struct engine {
 #define ENGINE_DEMO_ROW(T) \
     { .name = "demo", .kind = ARG_FLAG, .at = offsetof(T, engine.demo), .help = "use the small built-in model (spoken digits only)" }
 
-/* Audio language models. */
+/* Models with a choice of the longest clip. */
 #define ENGINE_CTX_ROW(T) \
     { .name = "ctx-size", .kind = ARG_INT, .at = offsetof(T, engine.ctx_size), .value = "N", .dflt = ARG_OF_PARAM, \
-      .help = "context of an audio language model, clip and text together; Qwen3-ASR: a larger one has longer clips, up to 20 minutes" }
+      .help = "context of an audio language model, clip and text together; Qwen3-ASR: a larger one has longer clips, up to 20 minutes. " \
+              "Parakeet: rows of 80 ms of the longest clip, 1500 by default, up to 18000 (24 minutes)" }
 
 /* The group "Model" of verbs that transcribe. */
 #define ENGINE_RECOGNISER_ROWS(T) \

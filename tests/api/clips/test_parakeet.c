@@ -1,5 +1,6 @@
-/* steno tests: clips that a transducer decodes. SPDX-License-Identifier: MIT */
+/* steno tests: clips of Parakeet models. SPDX-License-Identifier: MIT */
 #include <time.h>
+#include "heap.h"
 #include "parakeet_model.h"
 
 enum { SECONDS = 100 };
@@ -102,6 +103,149 @@ static void test_a_clip_looks_for_a_cancel_between_its_tokens(void **state)
     pair_close(&x);
 }
 
+/* ---- the longest clip ---- */
+
+enum { ROW = 1280 /* samples */, ROWS_USUAL = 1500, ROWS_MOST = 18000 };
+
+static int open_with_rows(steno_model **m, enum pk_head head, int32_t rows, steno_error *e)
+{
+    const struct folder d = pk_folder(head);
+    steno_model_params p;
+    steno_model_params_init(&p);
+    p.text_ctx = rows;
+    const int rc = steno_model_open(m, d.path, &p, e);
+    folder_remove(&d);
+    return rc;
+}
+
+struct clips { int n; int64_t longest, last; };
+
+static int count_clip(void *user, int64_t at_ms)
+{
+    struct clips *c = user;
+    if (c->n && at_ms - c->last > c->longest) c->longest = at_ms - c->last;
+    c->n++;
+    c->last = at_ms;
+    return 1;
+}
+
+static struct clips clips_of(steno_session *s, const struct audio *a, int64_t n)
+{
+    struct clips c = { 0 };
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    p.on_window = count_clip;
+    p.user = &c;
+    assert_true(n <= a->n);
+    if (steno_transcribe(s, a->pcm, n, &p)) fail_msg("%s", steno_last_error(s));
+    return c;
+}
+
+/* Audio that fits is one clip; one sample more, and far more, is cut. */
+static void test_clips_are_as_long_as_the_model_was_opened_for(void **state)
+{
+    static const struct { enum pk_head head; int32_t asked, rows; } row[] = {
+        { PK_TDT, 0, ROWS_USUAL }, { PK_TDT, 3000, 3000 }, { PK_CTC, 25, 25 }, { PK_CTC, 4500, 4500 }, { PK_RNNT, 1600, 1600 },
+    };
+    struct audio a = bursts((int64_t)3 * 4500 * ROW);
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        steno_model *m;
+        steno_error e;
+        steno_model_info info = { .size = sizeof info };
+        if (open_with_rows(&m, row[i].head, row[i].asked, &e)) fail_msg("%s", e.text);
+        assert_int_equal(steno_model_info_get(m, &info), 0);
+        assert_int_equal(info.n_audio_ctx, row[i].rows);
+        steno_session *s = session_new(m, NULL, 1);
+        const int64_t full = (int64_t)row[i].rows * ROW;
+        assert_int_equal(clips_of(s, &a, full - 1).n, 1);
+        assert_int_equal(clips_of(s, &a, full).n, 1);
+        assert_int_equal(clips_of(s, &a, full + ROW).n, 2);
+        const struct clips c = clips_of(s, &a, 3 * full);
+        assert_in_range(c.n, 3, 5);
+        assert_in_range(c.longest, full / 16 * 2 / 3 - 10, full / 16);
+        steno_session_close(s);
+        steno_model_close(m);
+    }
+    free(a.pcm);
+}
+
+/* Nor do the numbers of a clip depend on the longest one. */
+static void test_a_whole_file_has_one_result_for_every_longest_clip(void **state)
+{
+    const struct audio a = bursts((int64_t)2000 * ROW + 5);
+    (void)state;
+    for (int head = PK_CTC; head <= PK_RNNT; head++) {
+        static int32_t const rows[] = { 2001, 5000, ROWS_MOST };
+        uint64_t want = 0;
+        for (int i = 0; i < 3; i++) {
+            steno_model *m;
+            steno_error e;
+            if (open_with_rows(&m, (enum pk_head)head, rows[i], &e)) fail_msg("%s", e.text);
+            steno_session *s = session_new(m, NULL, 1);
+            assert_int_equal(clips_of(s, &a, a.n).n, 1);
+            assert_true(tokens_of(s) > 20);
+            const uint64_t got = result_digest(s);
+            if (i && got != want) fail_msg("head %d: another result with clips of %d rows", head, (int)rows[i]);
+            want = got;
+            steno_session_close(s);
+            steno_model_close(m);
+        }
+    }
+    free(a.pcm);
+}
+
+static void test_the_memory_of_long_clips_is_known_and_flat(void **state)
+{
+    static int32_t const rows[] = { 25, 1500, ROWS_MOST };
+    const struct audio a = bursts((int64_t)4000 * ROW);
+    (void)state;
+    need_counting();
+    int64_t before = 0;
+    for (int i = 0; i < 3; i++) {
+        steno_model *m;
+        steno_error e;
+        if (open_with_rows(&m, PK_TDT, rows[i], &e)) fail_msg("%s", e.text);
+        const int64_t said = steno_session_memory(m, NULL, NULL);
+        count_begin(-1);
+        steno_session *s = session_new(m, NULL, 1);
+        const int64_t took = count_end().bytes;
+        if (llabs(said - took) > took / 20 + (128 << 10)) /* tables of any model */
+            fail_msg("%d rows: %lld bytes reported, %lld taken", (int)rows[i], (long long)said, (long long)took);
+        if (said <= before) fail_msg("%d rows: %lld bytes, fewer rows have %lld", (int)rows[i], (long long)said, (long long)before);
+        before = said;
+        if (rows[i] == ROWS_USUAL) {
+            int64_t most[3]; /* the first call has its buffers made */
+            for (int k = 0; k < 3; k++) {
+                count_begin(-1);
+                clips_of(s, &a, k == 1 ? 1400 * ROW : a.n);
+                most[k] = count_end().most;
+            }
+            assert_true(most[2] < 2 * most[1] + 65536); /* the result is longer */
+        }
+        steno_session_close(s);
+        steno_model_close(m);
+    }
+    free(a.pcm);
+}
+
+static void test_clips_of_other_lengths_are_refused(void **state)
+{
+    static const struct { enum pk_head head; int32_t rows; const char *says; } row[] = {
+        { PK_TDT, 24, "text_ctx is 24, want 25 to 18000" }, { PK_CTC, ROWS_MOST + 1, "text_ctx is 18001, want 25 to 18000" },
+        { PK_RNNT, -1, "text_ctx is -1" },
+        { PK_STREAM, 100, "text_ctx is for language models, and for models with a choice of the longest clip" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        steno_model *m = NULL;
+        steno_error e = { 0 };
+        assert_int_equal(open_with_rows(&m, row[i].head, row[i].rows, &e), STENO_EARG);
+        if (!strstr(e.text, row[i].says)) fail_msg("'%s', want '%s'", e.text, row[i].says);
+        assert_null(m);
+    }
+}
+
 /* ---- config.json with one setting that is no good ---- */
 
 static double cpu_s(void)
@@ -167,7 +311,7 @@ static void try_setting(const struct folder *d, const char *json, const struct s
 static void test_a_setting_that_is_missing_or_cannot_be_is_refused_in_time(void **state)
 {
     (void)state;
-    for (int head = PK_CTC; head <= PK_RNNT; head++) {
+    for (int head = PK_CTC; head <= PK_STREAM; head++) {
         const struct folder d = pk_folder((enum pk_head)head);
         struct buf config = { 0 };
         struct setting_at s;
@@ -176,7 +320,7 @@ static void test_a_setting_that_is_missing_or_cannot_be_is_refused_in_time(void 
         pk_config(&config, (enum pk_head)head);
         buf_add(&config, "", 1);
         for (; setting_next(config.p, &at, &s); n++) try_setting(&d, config.p, &s);
-        assert_int_equal(n, head == PK_CTC ? 15 : head == PK_RNNT ? 20 : 21);
+        assert_int_equal(n, head == PK_CTC ? 15 : head == PK_RNNT ? 20 : head == PK_TDT ? 21 : 24);
         buf_free(&config);
         folder_remove(&d);
     }
@@ -204,6 +348,10 @@ static void test_a_folder_without_a_tokenizer_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clips_are_as_long_as_the_model_was_opened_for),
+        cmocka_unit_test(test_a_whole_file_has_one_result_for_every_longest_clip),
+        cmocka_unit_test(test_the_memory_of_long_clips_is_known_and_flat),
+        cmocka_unit_test(test_clips_of_other_lengths_are_refused),
         cmocka_unit_test(test_a_setting_that_is_missing_or_cannot_be_is_refused_in_time),
         cmocka_unit_test(test_a_folder_without_a_tokenizer_is_refused),
         cmocka_unit_test(test_a_clip_looks_for_a_cancel_between_its_tokens),
