@@ -28,7 +28,8 @@
  *   - open, use and close other sessions, except those of the same batch. Sessions of the same team then compute on this thread alone;
  *   - submit requests on other sessions of the batch. They run in the steno_batch_run, or in the call, that is running.
  * A callback cannot change the running call:
- *   - STENO_EARG, and no effect: another call on its session or on a session of the same batch, steno_batch_run, steno_result_select;
+ *   - STENO_EARG, and no effect: another call on its session or on a session of the same batch, steno_batch_run, and
+ *     steno_result_select on a session with a request;
  *   - no effect: steno_session_close on a session that is running or queued, steno_batch_close, steno_timings_reset,
  *     steno_profile_enable.
  * on_done may do more: see steno_batch_params. A callback must not wait for another thread that uses the same team.

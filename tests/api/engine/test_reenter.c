@@ -95,7 +95,7 @@ static void refuse_all(struct scene *x, steno_session *s)
 {
     for (int c = 0; c < CHANGES; c++) {
         if (x->when == DONE && (c == ADD || c == SELECT || (s == x->self && c == SELECT_OTHER))) continue; /* allowed there */
-        if (c == ADD && s == x->other) continue; /* and everywhere, see test_schedule.c */
+        if ((c == ADD || c == SELECT) && s == x->other) continue; /* and everywhere, see test_schedule.c: it has no request */
         const int64_t rc = change(x, s, (enum change)c);
         if (rc != STENO_EARG) fail_msg("%s: %s from %s gives %lld", x->kind, change_name[c], callback_name[x->when], (long long)rc);
         read_all(s);
