@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum { RATE = 16000, PER_MS = RATE / 1000, CUT_MS = 15000, PROMPT_MAX = 400, HELD_MS = 2000, QUIET_MS = 2000,
-       LANGUAGE_MS = 2000 /* with words, before the language is decided */, REST_MS = 10000 /* most between passes over noise */ };
+       LANGUAGE_MS = 2000 /* with words, before the language is decided */, REST_MS = 10000 /* most between passes over noise */,
+       PASSES_FREE = 2 /* of a turn, before passes continue the text of the last one */ };
 
 struct live {
     struct live_params p;
@@ -18,7 +19,7 @@ struct live {
     int64_t late_ms;
     int64_t from;   /* audio before this sample belongs to no new turn */
     /* The current turn. */
-    int turn, open;
+    int turn, open, passes;
     int64_t begin;  /* its first sample */
     int64_t cut;    /* first sample that the recogniser decodes */
     int64_t pass_end;  /* end of the last pass */
@@ -30,7 +31,8 @@ struct live {
     double loudest; /* power of the audio in which the last pass found no words, -1: it found words */
     char *shown;    /* the current partial; NULL: none */
     char *prompt;
-    char language[16]; /* of the turn, "": not decided yet */
+    char *prefix;   /* what the text of the next pass begins with; NULL: nothing */
+    char language[LIVE_LANGUAGE]; /* of the turn, "": not decided yet */
     steno_error *e;
     int rc;
 };
@@ -140,6 +142,16 @@ static int words_take(struct live *l, int is_last, struct words *to)
     return rc ? no_memory(l) : STENO_OK;
 }
 
+/* As in qwen-asr's streaming, a pass continues the text of the one before. */
+static int prefix_decide(struct live *l)
+{
+    free(l->prefix);
+    l->prefix = NULL;
+    if (!l->p.prefixed || ++l->passes < PASSES_FREE) return STENO_OK;
+    const struct live_prefixing of = { l->p.prefixed, l->p.session, l->p.text.language };
+    return live_words_prefix(&l->prefix, l->language, &of) ? no_memory(l) : STENO_OK;
+}
+
 /* Language detection encodes the audio again, so the language of a turn is decided once, when it has words. */
 static void language_decide(struct live *l, int64_t end, const struct words *w)
 {
@@ -169,13 +181,14 @@ static int range_decode(struct live *l, int64_t end, int is_last, struct words *
         p.temperature_increment_on_fallback = p.n_fallback_temperatures = 0;
         if (!(p.temperature > 0)) p.best_of = 0; /* then nothing is drawn */
     }
-    if (l->language[0]) p.language = l->language;
+    if (l->language[0] && (l->prefix || !l->p.prefixed)) p.language = l->language;
+    p.prefix = l->prefix;
     int rc = l->p.transcribe ? l->p.transcribe(l->p.user, l->p.session, &src, &p, is_last) :
                                steno_transcribe_source(l->p.session, &src, &p);
     l->loudest = steno_segment_count(l->p.session) ? -1 : kept_loudest(&l->sound, l->cut, end);
     rc = rc ? fail(l, rc, steno_last_error(l->p.session)) : words_take(l, is_last, to);
     if (!rc) language_decide(l, end, to);
-    return rc;
+    return rc ? rc : prefix_decide(l);
 }
 
 /* Cuts off audio that is not needed any more: its final words become the prompt. */
@@ -242,7 +255,9 @@ static void turn_open(struct live *l, int64_t at)
     agreement_clear(&l->words);
     free(l->shown);
     free(l->prompt);
-    l->shown = l->prompt = NULL;
+    free(l->prefix);
+    l->shown = l->prompt = l->prefix = NULL;
+    l->passes = 0;
     report_turn(l, LIVE_TURN_OPENS, at);
     if (!l->p.chunks) return;
     const int rc = chunks_begin(&l->chunks, at);
@@ -379,6 +394,7 @@ void live_params_of(struct live_params *p, const steno_model *m)
     p->chunks = is_stream ? m : NULL;
     p->has_words = steno_serves(m, STENO_CALL_TRANSCRIBE, "word_timestamps");
     p->has_prompt = steno_serves(m, STENO_CALL_TRANSCRIBE, "condition_on_previous_text");
+    p->prefixed = !p->has_prompt && steno_serves(m, STENO_CALL_TRANSCRIBE, "prefix") ? m : NULL;
 }
 
 int live_open(struct live **out, const struct live_params *p, steno_error *e)
@@ -404,6 +420,7 @@ void live_close(struct live *l)
     kept_free(&l->sound);
     free(l->shown);
     free(l->prompt);
+    free(l->prefix);
     free(l);
 }
 

@@ -55,6 +55,7 @@ struct live_params {
     steno_team *team;              /* for the VAD model */
     const steno_vad_params *find;  /* its parameters; NULL selects the defaults. Their callbacks are not called */
     steno_transcribe_params text;  /* language and other parameters; callbacks and word_timestamps are overwritten */
+    const steno_model *prefixed;   /* the recogniser, if it continues a text (prefix) and takes none before it as its prompt; NULL: not */
     int has_words, has_prompt;     /* the model supports word_timestamps; takes the text before as its prompt */
     int64_t step_ms;               /* 200..10000 */
     int64_t turn_most_ms;          /* 2000..30000: maximum length of a turn. It is closed after its last final word, else at the quietest
@@ -68,7 +69,7 @@ struct live_params {
     int (*transcribe)(void *user, steno_session *s, const steno_source *src, const steno_transcribe_params *p, int is_last);
 };
 
-/* Sets chunks, has_words and has_prompt from the model's capabilities. */
+/* Sets chunks, prefixed, has_words and has_prompt from the model's capabilities. */
 void live_params_of(struct live_params *p, const steno_model *m);
 
 struct live;

@@ -1,6 +1,7 @@
 /* steno: words of passes over the same audio, and their local agreement. SPDX-License-Identifier: MIT */
 #include "live_words.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
@@ -234,6 +235,50 @@ char *live_words_text(const struct words *w, size_t from, size_t end)
     while (p > text && p[-1] == ' ') p--;
     *p = '\0';
     return text;
+}
+
+/* The text of the first n ids, or of fewer, so that no character is cut. */
+static void whole_text(char *to, size_t room, const steno_model *m, const int32_t *ids, int n)
+{
+    static const char cut[] = "\xef\xbf\xbd"; /* U+FFFD */
+    const size_t n_cut = sizeof cut - 1;
+    for (*to = '\0'; n > 0; n--) {
+        const int64_t len = steno_detokenize(m, ids, n, to, room);
+        if (len < 0) *to = '\0';
+        if (len < (int64_t)n_cut || strcmp(to + len - n_cut, cut) != 0) return;
+        *to = '\0';
+    }
+}
+
+static int text_prefix(char **out, const steno_model *m, const char *text)
+{
+    enum { UNSURE = 5, MOST = 256 /* more tokens than 30 s of speech have */, ROOM = 32 /* for characters that are cut */ };
+    const int all = steno_tokenize(m, text, NULL, 0);
+    const size_t room = strlen(text) + ROOM;
+    if (all <= UNSURE || all > MOST) return STENO_OK;
+    int32_t *ids = malloc((size_t)all * sizeof *ids);
+    char *to = malloc(room);
+    if (ids && to) {
+        steno_tokenize(m, text, ids, all);
+        whole_text(to, room, m, ids, all - UNSURE);
+    }
+    const int has_all = ids && to;
+    free(ids);
+    if (has_all && *to) *out = to;
+    else free(to);
+    return has_all ? STENO_OK : STENO_ENOMEM;
+}
+
+int live_words_prefix(char **out, char language[LIVE_LANGUAGE], const struct live_prefixing *of)
+{
+    steno_segment g = { .size = sizeof g };
+    *out = NULL;
+    if (steno_segment_count(of->s) != 1) return STENO_OK;
+    steno_segment_get(of->s, 0, &g);
+    const char *used = steno_language_id(of->m, of->language) >= 0 ? of->language : g.language;
+    if (g.flags & STENO_FLAG_REPETITION || steno_language_id(of->m, used) < 0) return STENO_OK;
+    snprintf(language, LIVE_LANGUAGE, "%s", used);
+    return text_prefix(out, of->m, g.text);
 }
 
 int live_words_gap(const struct words *a, size_t from, size_t end, const struct words *b, size_t at)

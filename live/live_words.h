@@ -40,6 +40,19 @@ int live_words_behind(size_t *at, const struct words *recent, const struct words
 /* Words [from, end) as one text without spaces at its ends, malloc'd; NULL: no memory. */
 char *live_words_text(const struct words *w, size_t from, size_t end);
 
+/* ---- prefixes ---------------------------------------------------------------------------------------------------------------- */
+
+enum { LIVE_LANGUAGE = 16 /* bytes of a language's code */ };
+
+/* The recogniser, its session after a pass, and the language that is asked for, may be NULL. */
+struct live_prefixing { const steno_model *m; const steno_session *s; const char *language; };
+
+/* What the next pass over a growing turn begins with: the text of this one without its last five tokens, and without the rest of a
+ * character that they cut (qwen-asr 0.0.6, streaming). *out: malloc'd; NULL: nothing, because little is left, the text is too long or
+ * loops, it has several clips, or its language is none that the model takes. language receives the language's code.
+ * @return STENO_OK, STENO_ENOMEM */
+int live_words_prefix(char **out, char language[LIVE_LANGUAGE], const struct live_prefixing *of);
+
 /* Number of spaces between the text of words [from, end) of a and that of words [at, b->n) of b; 0 if there is no text on one side. */
 int live_words_gap(const struct words *a, size_t from, size_t end, const struct words *b, size_t at);
 

@@ -839,10 +839,11 @@ typedef struct steno_transcribe_params {
     double length_penalty;         /* rank by sum of log-probabilities / ((5 + n) / 6) ^ this, 0..1; NAN, the default: / n */
 
     /* Text that is given. */
-    const char *prefix;            /* first words of every window's text; NULL: none. The window's text contains them. Their tokens have
-                                    * probability 1 and count in no figure. The timestamp 0.00 precedes them. With STENO_GUARDS_OFF, as in
-                                    * the reference, a timestamp must follow them, where most models end the text. The result then has
-                                    * only the text after them */
+    const char *prefix;            /* first words of every window's or clip's text; NULL: none. The text contains them, as they are. Their
+                                    * tokens count in no figure. Qwen3-ASR: needs language, and a segment's tokens are those of the rest.
+                                    * Whisper: their tokens have probability 1. The timestamp 0.00 precedes them. With STENO_GUARDS_OFF,
+                                    * as in the reference, a timestamp must follow them, where most models end the text. The result then
+                                    * has only the text after them */
     const int32_t *prefix_tokens;  /* [n_prefix_tokens] the same as ids */
     int32_t n_prefix_tokens;
     int32_t max_context;           /* maximum number of tokens of earlier text before a window; -1: what fits (223); 0: none */

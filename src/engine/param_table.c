@@ -78,7 +78,7 @@ static const struct param transcribe[] = {
     { T(n_best), INT32(0, RUN_BEAMS), .models = MODELS_AR | MODELS_CTC },
     { T(patience), NUMBER(0.001, 256), NO_DEFAULT, .models = MODELS_AR },
     { T(length_penalty), NUMBER(0, 1), NO_DEFAULT, .models = MODELS_AR },
-    { T(prefix), TEXT, .models = MODELS_AR },
+    { T(prefix), TEXT, .models = MODELS_AR | MODELS_AUDIO_LM_CONTEXT },
     { LIST(prefix_tokens), .models = MODELS_AR },
     { T(max_context), INT32(-1, MAX_CTX), .value = -1, .models = MODELS_AR, .limit = LIMIT_TEXT_CTX },
     { T(suppress_regex), TEXT, .models = MODELS_AR },

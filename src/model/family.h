@@ -179,7 +179,7 @@ struct cif {
 
 /* Options of a transcription by an audio language model. hotwords: one per line, may be NULL. language may be NULL: any language. context:
  * free text, may be NULL. */
-struct audio_lm_options { const char *language, *hotwords; int itn; const char *context; };
+struct audio_lm_options { const char *language, *hotwords; int itn; const char *context, *prefix; };
 
 /* An audio language model. PLAN_ENCODER computes rows of a clip (PHASE_ENCODE, PHASE_ADAPT), which become part of a prompt. PLAN_DECODER
  * continues the prompt. */

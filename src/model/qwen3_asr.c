@@ -158,6 +158,7 @@ const struct family family_qwen3_asr = {
     .match = match,
     .describe = describe,
     .audio_lm = &qwen3_asr_lm,
+    .language = qwen3_asr_language_index,
     .spare = spare,
     .ids_to_bytes = lm_ids_to_bytes,
 };

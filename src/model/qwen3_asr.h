@@ -34,6 +34,7 @@ extern const struct audio_lm qwen3_asr_lm;
 
 /* The English name of a language in the prompt, given by code or name in any spelling; NULL: the model does not know it. */
 const char *qwen3_asr_language(const char *language);
+int qwen3_asr_language_index(const steno_model *m, const char *language); /* -1: the model does not know it */
 int qwen3_asr_refuse_language(const char *language, steno_error *e); /* STENO_EARG, with the languages that it knows */
 /* A character more than 20 times in a row becomes one, and so does a group of up to 20 characters at least 20 times in a row. */
 void qwen3_asr_unloop(const char *s, size_t n, struct buf *out);

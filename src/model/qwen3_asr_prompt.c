@@ -58,21 +58,32 @@ static int encode_before(const steno_model *m, const struct audio_lm_options *q,
     return rc;
 }
 
+/* The answer begins with the language, and then with the prefix, which is text of the user. */
+static int encode_behind(const steno_model *m, const char *language, const char *prefix, struct buf *ids, steno_error *e)
+{
+    struct buf text = { 0 };
+    struct token_part part[2];
+    buf_fmt(&text, "%s<|im_end|>\n<|im_start|>assistant\n", audio_end);
+    if (language) buf_fmt(&text, "language %s%s", language, tag);
+    part[0] = (struct token_part){ text.len, 1 };
+    if (prefix) buf_str(&text, prefix);
+    part[1] = (struct token_part){ text.len, 0 };
+    const int rc = text.err ? err_nomem(e, text.len, "a prompt") : tokenizer_encode_parts(m->lm.tokenizer, text.p, part, 2, 0, ids, e);
+    buf_free(&text);
+    return rc;
+}
+
 static int prompt(const steno_model *m, const struct audio_lm_options *q, struct buf *before, struct buf *behind, steno_error *e)
 {
-    struct buf last = { 0 };
     const char *language = q->language ? qwen3_asr_language(q->language) : NULL;
     if (!m->lm.tokenizer)
         return err_set(e, STENO_ENOVOCAB, "the model has no tokenizer: there is no tokenizer.json, and no vocab.json with merges.txt");
     if (q->language && !language_is_auto(q->language) && !language)
         return qwen3_asr_refuse_language(q->language, e);
-    int rc = encode_before(m, q, before, e);
-    buf_fmt(&last, "%s<|im_end|>\n<|im_start|>assistant\n", audio_end);
-    if (language) buf_fmt(&last, "language %s%s", language, tag);
-    if (!rc && last.err) rc = err_nomem(e, last.len, "a prompt");
-    if (!rc) rc = tokenizer_encode(m->lm.tokenizer, last.p, last.len, TOKENIZE_SPECIAL, behind, e);
-    buf_free(&last);
-    return rc;
+    if (q->prefix && *q->prefix && !language)
+        return err_set(e, STENO_EARG, "a prefix needs the language of the audio, which the model writes before its text: give it");
+    const int rc = encode_before(m, q, before, e);
+    return rc ? rc : encode_behind(m, language, q->prefix, behind, e);
 }
 
 static int32_t rows(int32_t n)

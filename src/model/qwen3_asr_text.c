@@ -38,9 +38,15 @@ int qwen3_asr_refuse_language(const char *language, steno_error *e)
     return language_refuse(e, language, code_at, N_KNOWN);
 }
 
+int qwen3_asr_language_index(const steno_model *m, const char *language)
+{
+    (void)m;
+    return language_is_auto(language) ? -1 : index_of(language);
+}
+
 const char *qwen3_asr_language(const char *language)
 {
-    const int i = language_is_auto(language) ? -1 : index_of(language);
+    const int i = qwen3_asr_language_index(NULL, language);
     return i < 0 ? NULL : languages[i].name;
 }
 

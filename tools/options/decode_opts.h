@@ -81,7 +81,7 @@ struct decode_opts {
     { .name = "prompt-tokens", .kind = ARG_TEXT, .none = 1, .at = offsetof(T, decode.prompt_tokens), .value = "IDS", \
       .help = "token ids of the initial prompt, separated by commas, in place of its text" }, \
     { .name = "prefix", .kind = ARG_TEXT, .at = offsetof(T, decode.prefix), .value = "TEXT", \
-      .help = "first words of every window's text" }, \
+      .help = "first words of every window's text (Whisper; Qwen3-ASR with -l)" }, \
     DECODE_HOTWORD_ROWS(T), \
     { .name = "repetition-penalty", .kind = ARG_NUM, .at = offsetof(T, decode.repetition_penalty), .value = "X", .dflt = ARG_OF_PARAM, \
       .help = "above 1, make tokens that a window already has less likely (Whisper, Fun-ASR-Nano, Qwen3-ASR)" }, \

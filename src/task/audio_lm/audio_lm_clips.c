@@ -119,7 +119,7 @@ static int take(steno_session *s)
     struct audio_lm_session *a = audio_lm_of(s);
     const steno_model *m = s->model;
     const steno_transcribe_params *p = &a->clips.request.p;
-    const struct audio_lm_options options = { p->language, p->hotwords, p->itn, p->initial_prompt };
+    const struct audio_lm_options options = { p->language, p->hotwords, p->itn, p->initial_prompt, p->prefix };
     a->forced = language_is_auto(p->language) ? NULL : p->language;
     buf_clear(&a->before);
     buf_clear(&a->behind);
@@ -188,6 +188,11 @@ static int keep_rows(struct steno_batch *b)
 
 int audio_lm_encode(struct steno_batch *b)
 {
+    struct audio_lm_batch *a = audio_lm_batch_of(b);
+    float *const earlier = a->rows;
+    a->rows = a->earlier;
+    a->earlier = earlier;
+    a->run++;
     run_prepare(&b->run);
     int rc = clip_run_phase(b, PHASE_ENCODE, NULL);
     if (!rc) rc = clip_run_phase(b, PHASE_ADAPT, NULL);

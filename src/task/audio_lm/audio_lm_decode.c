@@ -17,6 +17,11 @@
 #include "text/repetition.h"
 #include "text/tokenizer.h"
 
+static const steno_transcribe_params *params_of(const steno_session *s)
+{
+    return &clips_of(s)->request.p;
+}
+
 /* ---- the text of a clip ------------------------------------------------------------------------------------------------------- */
 
 int audio_lm_text_of(steno_session *s, const struct sampler *p, const char **text, size_t *n)
@@ -28,6 +33,7 @@ int audio_lm_text_of(steno_session *s, const struct sampler *p, const char **tex
     buf_clear(&a->language);
     for (int32_t i = 0; i < p->n; i++) a->ids[i] = p->out[i].id;
     tokenizer_decode(s->model->lm.tokenizer, a->ids, p->n, 0, &a->bytes);
+    if (params_of(s)->prefix) buf_str(&a->raw, params_of(s)->prefix);
     utf8_append_string(&a->raw, (const uint8_t *)a->bytes.p, a->bytes.len);
     if (a->raw.len) s->model->family->audio_lm->text(a->raw.p, a->raw.len, a->forced, &a->text, &a->language);
     if (a->bytes.err || a->raw.err || a->text.err || a->language.err) return err_nomem(&s->error, a->bytes.len, "text");
@@ -40,11 +46,6 @@ int audio_lm_text_of(steno_session *s, const struct sampler *p, const char **tex
 /* ---- repeated decoding of clips whose text loops ------------------------------------------------------------------------------ */
 
 enum { ATTEMPTS = 3, ENTROPY_MIN_TOKENS = 32 /* shorter texts have low entropy anyway */ };
-
-static const steno_transcribe_params *params_of(const steno_session *s)
-{
-    return &clips_of(s)->request.p;
-}
 
 static int is_retry(const steno_session *s)
 {
@@ -276,10 +277,53 @@ static void penalise(void *user, uint16_t lane, float *logits)
 
 /* ---- prompts ------------------------------------------------------------------------------------------------------------------- */
 
-static void lane_begin(struct steno_batch *b, uint16_t lane, steno_session *s)
+/* The number of leading ids that a and b share. */
+static int32_t ids_shared(const struct buf *a, const struct buf *b)
+{
+    const int32_t *x = (const int32_t *)(const void *)a->p, *y = (const int32_t *)(const void *)b->p;
+    const size_t n = (a->len < b->len ? a->len : b->len) / sizeof *x;
+    size_t i = 0;
+    while (i < n && x[i] == y[i]) i++;
+    return (int32_t)i;
+}
+
+/* The number of positions at which a prompt equals the one that the lane holds: their keys and values have the same bits, so they are not
+ * computed again. Another attempt of a clip reads one position; the next text of a growing clip reads what follows its whole windows. At
+ * least the last position is read, whose logits are needed. */
+static int32_t prompt_shared(const struct steno_batch *b, uint16_t lane, const struct audio_lm_prompt *p)
+{
+    const struct audio_lm_prompt *held = &audio_lm_batch_of(b)->lane[lane].held;
+    const size_t d = audio_lm_width(b->model);
+    const int32_t n_before = (int32_t)(p->before.len / sizeof(int32_t)), n_behind = (int32_t)(p->behind.len / sizeof(int32_t));
+    const int32_t there = b->run.lane[lane].kv.len, all = n_before + p->n + n_behind;
+    int32_t n = held->run && p->run - held->run <= 1 && b->model->n_states == 1 ? ids_shared(&held->before, &p->before) : 0;
+    if (n == n_before && held->before.len == p->before.len) {
+        int32_t i = 0;
+        while (i < held->n && i < p->n && !memcmp(held->row + (size_t)i * d, p->row + (size_t)i * d, d * sizeof *p->row)) i++;
+        n += i;
+        if (i == p->n && i == held->n) n += ids_shared(&held->behind, &p->behind);
+    }
+    if (n > there) n = there;
+    return n < all ? n : all - 1;
+}
+
+/* Copies a prompt before it is read. Without memory none is held. */
+static void prompt_hold(struct audio_lm_prompt *held, const struct audio_lm_prompt *p)
+{
+    buf_clear(&held->before);
+    buf_clear(&held->behind);
+    buf_add(&held->before, p->before.p, p->before.len);
+    buf_add(&held->behind, p->behind.p, p->behind.len);
+    held->row = p->row;
+    held->n = p->n;
+    held->run = held->before.err || held->behind.err ? 0 : p->run;
+}
+
+/* known: positions that the lane keeps. */
+static void lane_begin(struct steno_batch *b, uint16_t lane, steno_session *s, int32_t known)
 {
     const struct audio_lm_session *a = audio_lm_of(s);
-    lane_rewind(b, lane, 0);
+    lane_rewind(b, lane, known);
     struct lane *l = &b->run.lane[lane];
     l->sampler.rules = &a->rules;
     l->sampler.limit = a->limit;
@@ -326,22 +370,32 @@ static int prompts_add(struct prompts *p, int32_t id, const float *row, uint16_t
     return STENO_OK;
 }
 
+/* Adds the positions of a prompt from `from` on. */
+static int prompt_add(struct prompts *p, uint16_t lane, const struct audio_lm_prompt *of, int32_t from)
+{
+    const int32_t *before = (const int32_t *)(const void *)of->before.p, *behind = (const int32_t *)(const void *)of->behind.p;
+    const int32_t n_before = (int32_t)(of->before.len / sizeof *before), n_behind = (int32_t)(of->behind.len / sizeof *behind);
+    const int32_t rows_end = n_before + of->n, end = rows_end + n_behind;
+    const size_t d = audio_lm_width(p->b->model);
+    int rc = STENO_OK;
+    for (int32_t at = from; at < end && !rc; at++) {
+        const int is_row = at >= n_before && at < rows_end;
+        const int32_t id = at < n_before ? before[at] : is_row ? 0 : behind[at - rows_end];
+        rc = prompts_add(p, id, is_row ? of->row + (size_t)(at - n_before) * d : NULL, lane, at, at == end - 1 ? ROW_SAMPLE : 0);
+    }
+    return rc;
+}
+
 static int prompt_read(struct prompts *p, const struct clip_window *w)
 {
     const struct audio_lm_session *a = audio_lm_of(w->s);
-    const steno_model *m = p->b->model;
-    const int32_t *before = (const int32_t *)(const void *)a->before.p, *behind = (const int32_t *)(const void *)a->behind.p;
-    const int32_t n_before = (int32_t)(a->before.len / sizeof *before), n_behind = (int32_t)(a->behind.len / sizeof *behind);
-    const int32_t n_rows = m->family->audio_lm->rows(w->rows.n);
-    const size_t d = audio_lm_width(m);
-    const float *row = audio_lm_batch_of(p->b)->rows + (size_t)w->rows.row * d;
-    int32_t at = 0;
-    int rc = STENO_OK;
-    for (int32_t i = 0; i < n_before && !rc; i++) rc = prompts_add(p, before[i], NULL, w->rows.lane, at++, 0);
-    for (int32_t i = 0; i < n_rows && !rc; i++) rc = prompts_add(p, 0, row + (size_t)i * d, w->rows.lane, at++, 0);
-    for (int32_t i = 0; i < n_behind && !rc; i++)
-        rc = prompts_add(p, behind[i], NULL, w->rows.lane, at++, i == n_behind - 1 ? ROW_SAMPLE : 0);
-    return rc;
+    struct audio_lm_batch *b = audio_lm_batch_of(p->b);
+    const struct audio_lm_prompt of = { a->before, a->behind, b->rows + (size_t)w->rows.row * audio_lm_width(p->b->model),
+                                        p->b->model->family->audio_lm->rows(w->rows.n), b->run };
+    const int32_t known = prompt_shared(p->b, w->rows.lane, &of);
+    lane_begin(p->b, w->rows.lane, w->s, known);
+    prompt_hold(&b->lane[w->rows.lane].held, &of);
+    return prompt_add(p, w->rows.lane, &of, known);
 }
 
 /* ---- the whole run ------------------------------------------------------------------------------------------------------------- */
@@ -355,7 +409,6 @@ static int prompts_read(struct steno_batch *b)
     for (uint32_t i = 0; i < b->run.n_lanes; i++) b->run.lane[i].sampler.done = 1;
     for (uint32_t i = 0; i < c->n && !rc; i++) {
         if (!c->window[i].s || !c->window[i].rows.n || !audio_lm_batch_of(b)->lane[c->window[i].rows.lane].is_read) continue;
-        lane_begin(b, c->window[i].rows.lane, c->window[i].s);
         c->window[i].s->timings.n_prompts++;
         rc = prompt_read(&p, &c->window[i]);
     }

@@ -25,18 +25,29 @@ struct audio_lm_session {
 /* One decoding of a clip, with its measures. */
 struct audio_lm_attempt { int32_t index, n, completed; uint32_t flags; double ratio, entropy, avg_logprob, sum_logprob; };
 
+/* The prompt whose keys and values a lane holds, or its beginning: ids, n rows of a clip, ids. */
+struct audio_lm_prompt {
+    struct buf before, behind;   /* int32_t ids */
+    const float *row;            /* [n, d] in `rows` or `earlier` of the batch */
+    int32_t n;
+    int64_t run;                 /* the run of the batch that has written the rows; 0: none */
+};
+
 /* Per lane: a clip of the current run, decoded once, or repeatedly if its text loops and the request asks for that. */
 struct audio_lm_lane {
     int is_read;                 /* it is decoded in the current round */
     double penalty;              /* repetition penalty of the current attempt */
     struct audio_lm_attempt now, best;
     struct buf tokens;           /* struct sampled_token of the best attempt, if there are several */
+    struct audio_lm_prompt held;
 };
 
 /* State in a batch. */
 struct audio_lm_batch {
     struct clip_batch clips;
-    float *rows;                 /* [rows of a run, d] output of the adaptor; each clip starts at its first row */
+    float *rows, *earlier;       /* [rows of a run, d] output of the adaptor, in this run and in the one before; each clip starts at its
+                                  * first row */
+    int64_t run;                 /* number of the current run */
     float *encoded;              /* [rows of a run, d] output of the encoder in the same order, for a CTC head; NULL without one */
     struct audio_lm_lane *lane;  /* [n_windows] */
 };

@@ -8,6 +8,7 @@
 #include "task/clips/clip_run.h"
 #include "task/clips/clip_session.h"
 #include "task/clips/clip_step.h"
+#include "task/decode/generation.h"
 #include "task/lm/lm_bench.h"
 
 enum { OWN_WINDOWS = 4 /* of one request: as many clips of 15 s as fit into a run of the encoder */ };
@@ -40,7 +41,7 @@ static size_t encoded_memory(const steno_model *m)
 
 static size_t batch_sz(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
-    return sizeof(struct audio_lm_batch) - sizeof(struct clip_batch) + clip_batch_memory(m, n_windows, n_lanes) + rows_memory(m) +
+    return sizeof(struct audio_lm_batch) - sizeof(struct clip_batch) + clip_batch_memory(m, n_windows, n_lanes) + 2 * rows_memory(m) +
            encoded_memory(m) + n_windows * sizeof(struct audio_lm_lane);
 }
 
@@ -49,16 +50,22 @@ static int part_batch_open(struct steno_batch *b, steno_error *e)
     struct audio_lm_batch *a = b->part = arena_array(&b->arena, 1, sizeof *a);
     if (!a) return err_nomem(e, sizeof *a, "a batch");
     a->rows = arena_alloc(&b->arena, rows_memory(b->model));
+    a->earlier = arena_alloc(&b->arena, rows_memory(b->model));
     a->encoded = encoded_memory(b->model) ? arena_alloc(&b->arena, encoded_memory(b->model)) : NULL;
     a->lane = arena_array(&b->arena, b->n_windows, sizeof *a->lane);
-    const int has_all = a->rows && a->lane && (a->encoded || !encoded_memory(b->model));
-    return has_all ? clip_batch_init(b, e) : err_nomem(e, rows_memory(b->model) + encoded_memory(b->model), "a batch");
+    const int has_all = a->rows && a->earlier && a->lane && (a->encoded || !encoded_memory(b->model));
+    return has_all ? clip_batch_init(b, e) : err_nomem(e, 2 * rows_memory(b->model) + encoded_memory(b->model), "a batch");
 }
 
 static void part_batch_close(struct steno_batch *b)
 {
     const struct audio_lm_batch *a = b->part;
-    for (uint32_t i = 0; a && a->lane && i < b->n_windows; i++) buf_free(&a->lane[i].tokens);
+    for (uint32_t i = 0; a && a->lane && i < b->n_windows; i++) {
+        struct audio_lm_lane *l = &a->lane[i];
+        buf_free(&l->tokens);
+        buf_free(&l->held.before);
+        buf_free(&l->held.behind);
+    }
 }
 
 static size_t ids_memory(const steno_model *m)
@@ -120,6 +127,7 @@ static int64_t bench_clips(steno_session *s, int n, uint32_t clips)
     const int64_t t0 = os_now_ns();
     int rc = STENO_OK;
     bench_prompt(s);
+    for (uint32_t i = 0; i < s->batch->run.n_lanes; i++) lane_reset(s, (uint16_t)i); /* no prompt is held */
     a->rules = (struct logit_rules){ .n_vocab = m->n_vocab, .eot = -1, .ts_begin = m->n_vocab };
     a->limit = n > INT32_MAX / BENCH_TOKENS ? INT32_MAX : n * BENCH_TOKENS;
     if (n > model_window_ms(m) / 1000)
