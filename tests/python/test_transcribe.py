@@ -64,6 +64,21 @@ class Transcribe(unittest.TestCase):
         with self.assertRaisesRegex(steno.Error, "decoder_type is rnnt, and .* decodes with tdt or ctc"):
             steno.Model(hybrid, decoder_type="rnnt")
 
+    def test_a_stream_of_chunks_has_the_words_of_the_program_however_it_is_cut(self):
+        model, audio = r.shared("material/nemotron") + "/nemotron-tiny.nemo", r.shared("material/parakeet") + "/audio/phrases.wav"
+        samples = r.floats(audio)
+        for options in ({}, {"lookahead": 0}, {"lookahead": 1, "language": "de"}):
+            arguments = [text for name, value in options.items() for text in ("--" + name, str(value))]
+            expected = [json.loads(line) for line in r.steno("stream", "-q", "-m", model, *arguments, audio).splitlines()]
+            words = "".join(e["text"] for e in expected if e["type"] == "final")
+            self.assertTrue(words)
+            for piece in (160, 4999, len(samples)):
+                with steno.Model(model).stream(**options) as live:
+                    events = [e for at in range(0, len(samples), piece) for e in live.push(samples[at:at + piece])] + live.end()
+                self.assertEqual("".join(e.text for e in events if e.kind == "final"), words, (options, piece))
+                self.assertEqual([(e.start, e.text) for e in events if e.kind == "endpoint"],
+                                 [(e["start"], e["text"]) for e in expected if e["type"] == "endpoint"])
+
     def test_only_an_aligner_aligns(self):
         with self.assertRaisesRegex(steno.Error, "does not align the words of transcripts"):
             self.model.transcribe(r.DEMO, aligner=self.model)
