@@ -109,6 +109,17 @@ static void run(struct chunks *c)
     pthread_mutex_unlock(&c->lock);
 }
 
+/* Appends the new words, which begin with a segment, so a space may be missing before them. */
+static int news_take(struct words *to, const struct words *news)
+{
+    if (!news->n) return STENO_OK;
+    const struct word *first = news->w;
+    const size_t from = to->n;
+    const int rc = live_words_add_text(to, first->text, first->t0_ms, first->t1_ms);
+    live_words_rate(to, from, first->probability);
+    return rc ? rc : live_words_add_range(to, news, 1, news->n);
+}
+
 int chunks_decode(struct chunks *c, int64_t until, int is_over, struct words *to)
 {
     if (!c->is_open) return c->rc;
@@ -116,7 +127,7 @@ int chunks_decode(struct chunks *c, int64_t until, int is_over, struct words *to
     c->is_over = is_over;
     run(c);
     pthread_mutex_lock(&c->lock);
-    if (to && !c->rc) c->rc = live_words_add_range(to, &c->news, 0, c->news.n);
+    if (to && !c->rc) c->rc = news_take(to, &c->news);
     live_words_clear(&c->news);
     const int rc = c->rc;
     pthread_mutex_unlock(&c->lock);

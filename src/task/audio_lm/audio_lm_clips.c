@@ -189,9 +189,11 @@ static int keep_rows(struct steno_batch *b)
 int audio_lm_encode(struct steno_batch *b)
 {
     struct audio_lm_batch *a = audio_lm_batch_of(b);
-    float *const earlier = a->rows;
-    a->rows = a->earlier;
-    a->earlier = earlier;
+    if (a->earlier) {
+        float *const earlier = a->rows;
+        a->rows = a->earlier;
+        a->earlier = earlier;
+    }
     a->run++;
     run_prepare(&b->run);
     int rc = clip_run_phase(b, PHASE_ENCODE, NULL);

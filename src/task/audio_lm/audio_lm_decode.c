@@ -292,11 +292,13 @@ static int32_t ids_shared(const struct buf *a, const struct buf *b)
  * least the last position is read, whose logits are needed. */
 static int32_t prompt_shared(const struct steno_batch *b, uint16_t lane, const struct audio_lm_prompt *p)
 {
-    const struct audio_lm_prompt *held = &audio_lm_batch_of(b)->lane[lane].held;
+    const struct audio_lm_batch *a = audio_lm_batch_of(b);
+    const struct audio_lm_prompt *held = &a->lane[lane].held;
+    const int has_rows = held->run && p->run - held->run <= (a->earlier != NULL);
     const size_t d = audio_lm_width(b->model);
     const int32_t n_before = (int32_t)(p->before.len / sizeof(int32_t)), n_behind = (int32_t)(p->behind.len / sizeof(int32_t));
     const int32_t there = b->run.lane[lane].kv.len, all = n_before + p->n + n_behind;
-    int32_t n = held->run && p->run - held->run <= 1 && b->model->n_states == 1 ? ids_shared(&held->before, &p->before) : 0;
+    int32_t n = has_rows && b->model->n_states == 1 ? ids_shared(&held->before, &p->before) : 0;
     if (n == n_before && held->before.len == p->before.len) {
         int32_t i = 0;
         while (i < held->n && i < p->n && !memcmp(held->row + (size_t)i * d, p->row + (size_t)i * d, d * sizeof *p->row)) i++;

@@ -45,8 +45,8 @@ struct audio_lm_lane {
 /* State in a batch. */
 struct audio_lm_batch {
     struct clip_batch clips;
-    float *rows, *earlier;       /* [rows of a run, d] output of the adaptor, in this run and in the one before; each clip starts at its
-                                  * first row */
+    float *rows, *earlier;       /* [rows of a run, d] output of the adaptor, in this run and in the one before (NULL for models without a
+                                  * context); each clip starts at its first row */
     int64_t run;                 /* number of the current run */
     float *encoded;              /* [rows of a run, d] output of the encoder in the same order, for a CTC head; NULL without one */
     struct audio_lm_lane *lane;  /* [n_windows] */

@@ -32,6 +32,12 @@ static size_t rows_memory(const steno_model *m)
     return (size_t)m->plan[PLAN_ENCODER].max_rows * audio_lm_width(m) * sizeof(float);
 }
 
+/* Rows of the run before are kept for models that continue the text of a growing clip. */
+static size_t earlier_memory(const steno_model *m)
+{
+    return m->family->audio_lm->has_context ? rows_memory(m) : 0;
+}
+
 /* Returns 0 if the model has no CTC head. */
 static size_t encoded_memory(const steno_model *m)
 {
@@ -39,10 +45,15 @@ static size_t encoded_memory(const steno_model *m)
     return (size_t)m->plan[PLAN_ENCODER].max_rows * m->plan[PLAN_ALIGN].slot[m->plan[PLAN_ALIGN].input].width * sizeof(float);
 }
 
+static size_t buffers_memory(const steno_model *m)
+{
+    return rows_memory(m) + earlier_memory(m) + encoded_memory(m);
+}
+
 static size_t batch_sz(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
-    return sizeof(struct audio_lm_batch) - sizeof(struct clip_batch) + clip_batch_memory(m, n_windows, n_lanes) + 2 * rows_memory(m) +
-           encoded_memory(m) + n_windows * sizeof(struct audio_lm_lane);
+    return sizeof(struct audio_lm_batch) - sizeof(struct clip_batch) + clip_batch_memory(m, n_windows, n_lanes) + buffers_memory(m) +
+           n_windows * sizeof(struct audio_lm_lane);
 }
 
 static int part_batch_open(struct steno_batch *b, steno_error *e)
@@ -50,11 +61,11 @@ static int part_batch_open(struct steno_batch *b, steno_error *e)
     struct audio_lm_batch *a = b->part = arena_array(&b->arena, 1, sizeof *a);
     if (!a) return err_nomem(e, sizeof *a, "a batch");
     a->rows = arena_alloc(&b->arena, rows_memory(b->model));
-    a->earlier = arena_alloc(&b->arena, rows_memory(b->model));
+    a->earlier = earlier_memory(b->model) ? arena_alloc(&b->arena, earlier_memory(b->model)) : NULL;
     a->encoded = encoded_memory(b->model) ? arena_alloc(&b->arena, encoded_memory(b->model)) : NULL;
     a->lane = arena_array(&b->arena, b->n_windows, sizeof *a->lane);
-    const int has_all = a->rows && a->earlier && a->lane && (a->encoded || !encoded_memory(b->model));
-    return has_all ? clip_batch_init(b, e) : err_nomem(e, 2 * rows_memory(b->model) + encoded_memory(b->model), "a batch");
+    const int has_all = a->rows && (a->earlier || !earlier_memory(b->model)) && a->lane && (a->encoded || !encoded_memory(b->model));
+    return has_all ? clip_batch_init(b, e) : err_nomem(e, buffers_memory(b->model), "a batch");
 }
 
 static void part_batch_close(struct steno_batch *b)
