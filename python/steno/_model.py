@@ -353,7 +353,10 @@ class Model:
 
     def _align_result(self, of: Any, source: Optional[Source], asked: Params, stop: Callable[[], bool] = lambda: False) -> None:
         """Word times of the transcript of a session, whose source is at its beginning. None: only the options are checked."""
-        params, should_abort = Params("steno_transcribe_params", {}), STOP(lambda user: int(stop()))
+        def is_stopped(user: Any) -> int:
+            return int(stop())
+
+        params, should_abort = Params("steno_transcribe_params", {}), STOP(is_stopped)
         params.struct.language, params.struct.should_abort = asked.struct.language, pointer(should_abort)
         session = self._take()
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Sequence, Tuple
 
-from .._native import lib, new, pointer
+from .._native import lib, new
 
 
 def prefix_filter(forced: Sequence[int], banned: Sequence[int]) -> Tuple[Any, Any]:

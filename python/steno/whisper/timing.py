@@ -40,19 +40,20 @@ def dtw_cpu(x: Any) -> Any:
     cost[0, 0] = 0
     step[0, :], step[:, 0] = 2, 1
     for d in range(2, n + m + 1):
-        i = numpy.arange(max(1, d - m), min(n, d - 1) + 1)
+        i = numpy.array(range(max(1, d - m), min(n, d - 1) + 1))
         j = d - i
         both, down, right = cost[i - 1, j - 1], cost[i - 1, j], cost[i, j - 1]
         kind = numpy.where((both < down) & (both < right), 0, numpy.where((down < both) & (down < right), 1, 2))
         step[i, j] = kind
         cost[i, j] = x[i - 1, j - 1] + numpy.choose(kind, (both, down, right))
-    path = []
+    path: Any = []
     i, j = n, m
     while i > 0 or j > 0:
         path.append((i - 1, j - 1))
         kind = step[i, j]
         i, j = i - (kind != 2), j - (kind != 1)
-    return numpy.array(path[::-1]).T
+    rows: Any = numpy.array(path[::-1])
+    return rows.T
 
 
 def dtw(x: Any) -> Any:
