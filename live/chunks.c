@@ -36,8 +36,28 @@ static int64_t source_read(void *user, float *pcm, int64_t n)
     return some;
 }
 
+/* ---- a batch of its own ---- */
+
+static int own_begin(void *user, steno_session *s, const steno_source *src, const steno_request_params *p)
+{
+    const struct chunks *c = user;
+    return steno_batch_submit(c->batch, s, src, p);
+}
+
+/* A failed request reports its status by on_done. */
+static int own_run(void *user, steno_session *s, int is_over)
+{
+    const struct chunks *c = user;
+    (void)s;
+    steno_batch_wake(c->batch);
+    if (is_over) steno_batch_run(c->batch);
+    else steno_batch_run_as(c->batch, STENO_RUN_POLL);
+    return STENO_OK;
+}
+
 static int own_batch(struct chunks *c, const struct live_params *p, steno_error *e)
 {
+    c->streams = (struct live_streams){ own_begin, own_run, c };
     steno_batch_params bp;
     steno_session_params sp;
     steno_batch_params_init(&bp);
@@ -63,15 +83,15 @@ int chunks_open(struct chunks *c, const struct kept *sound, const struct live_pa
     if (c->params.lookahead == STENO_LOOKAHEAD_MOST && steno_serves(p->chunks, STENO_CALL_TRANSCRIBE, "lookahead"))
         c->params.lookahead = STENO_LOOKAHEAD_USUAL; /* words, not sentences */
     if (!p->streams) return own_batch(c, p, e);
-    c->streams = p->streams;
+    c->streams = *p->streams;
     c->session = p->session;
     return STENO_OK;
 }
 
 void chunks_close(struct chunks *c)
 {
-    if (c->streams && c->is_open) chunks_drop(c);
-    if (!c->streams) steno_session_close(c->session);
+    if (c->batch) steno_session_close(c->session);
+    else if (c->is_open) chunks_drop(c);
     steno_batch_close(c->batch);
     live_words_free(&c->news);
     if (c->has_lock) pthread_mutex_destroy(&c->lock);
@@ -86,24 +106,17 @@ int chunks_begin(struct chunks *c, int64_t at)
     steno_request_params_init(&r);
     r.transcribe = &c->params;
     r.priority = STENO_PRIORITY_LIVE;
-    const int rc = c->streams ? c->streams->begin(c->streams->user, c->session, &src, &r) :
-                   steno_batch_submit(c->batch, c->session, &src, &r);
+    const int rc = c->streams.begin(c->streams.user, c->session, &src, &r);
     c->is_open = !rc;
     return rc;
 }
 
-/* Words of chunks up to the change of `until`. */
+/* Runs until all audio has been read: what is read later may be gone. */
 static void run(struct chunks *c)
 {
-    if (!c->streams) {
-        steno_batch_wake(c->batch);
-        if (c->is_over) steno_batch_run(c->batch);
-        else steno_batch_run_as(c->batch, STENO_RUN_POLL);
-        return;
-    }
-    int rc = STENO_OK; /* all audio must be read: what is read later may be gone */
-    do rc = c->streams->run(c->streams->user, c->session, c->is_over);
-    while (!rc && !c->is_over && c->given < c->until);
+    int rc;
+    do rc = c->streams.run(c->streams.user, c->session, c->is_over);
+    while (!rc && !c->rc && !c->is_over && c->given < c->until);
     pthread_mutex_lock(&c->lock);
     if (rc && !c->rc) c->rc = rc;
     pthread_mutex_unlock(&c->lock);

@@ -12,8 +12,8 @@
 
 struct chunks {
     const struct kept *sound;
-    const struct live_streams *streams; /* NULL: a batch of its own */
-    steno_batch *batch; /* NULL: that of the caller, or the model is of another kind */
+    struct live_streams streams;
+    steno_batch *batch; /* its own; NULL: that of the caller, or the model is of another kind */
     steno_session *session;
     steno_transcribe_params params;
     int64_t begin;        /* first sample of the turn */
@@ -23,7 +23,7 @@ struct chunks {
     int has_lock;
     pthread_mutex_t lock; /* of what follows */
     struct words news;    /* words of the chunks since the last call */
-    int rc;
+    _Atomic int rc;
 };
 
 /* Opens it in place: *c must not move. @return a status, with the reason in *e */
