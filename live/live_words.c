@@ -237,17 +237,18 @@ char *live_words_text(const struct words *w, size_t from, size_t end)
     return text;
 }
 
-/* The text of the first n ids, or of fewer, so that no character is cut. */
-static void whole_text(char *to, size_t room, const steno_model *m, const int32_t *ids, int n)
+/* The text of the first n ids, or of fewer, so that no character is cut. @return a status */
+static int whole_text(char *to, size_t room, const steno_model *m, const int32_t *ids, int n)
 {
     static const char cut[] = "\xef\xbf\xbd"; /* U+FFFD */
     const size_t n_cut = sizeof cut - 1;
     for (*to = '\0'; n > 0; n--) {
         const int64_t len = steno_detokenize(m, ids, n, to, room);
-        if (len < 0) *to = '\0';
-        if (len < (int64_t)n_cut || strcmp(to + len - n_cut, cut) != 0) return;
+        if (len < 0) return (int)len;
+        if (len < (int64_t)n_cut || strcmp(to + len - n_cut, cut) != 0) return STENO_OK;
         *to = '\0';
     }
+    return STENO_OK;
 }
 
 static int text_prefix(char **out, const steno_model *m, const char *text)
@@ -255,18 +256,16 @@ static int text_prefix(char **out, const steno_model *m, const char *text)
     enum { UNSURE = 5, MOST = 256 /* more tokens than 30 s of speech have */, ROOM = 32 /* for characters that are cut */ };
     const int all = steno_tokenize(m, text, NULL, 0);
     const size_t room = strlen(text) + ROOM;
+    if (all < 0) return all;
     if (all <= UNSURE || all > MOST) return STENO_OK;
     int32_t *ids = malloc((size_t)all * sizeof *ids);
     char *to = malloc(room);
-    if (ids && to) {
-        steno_tokenize(m, text, ids, all);
-        whole_text(to, room, m, ids, all - UNSURE);
-    }
-    const int has_all = ids && to;
+    int rc = ids && to ? STENO_OK : STENO_ENOMEM;
+    if (!rc) rc = steno_tokenize(m, text, ids, all) == all ? whole_text(to, room, m, ids, all - UNSURE) : STENO_ENOMEM;
     free(ids);
-    if (has_all && *to) *out = to;
+    if (!rc && *to) *out = to;
     else free(to);
-    return has_all ? STENO_OK : STENO_ENOMEM;
+    return rc;
 }
 
 int live_words_prefix(char **out, char language[LIVE_LANGUAGE], const struct live_prefixing *of)
