@@ -37,6 +37,20 @@ static inline struct golden_path audio_of(const char *name)
     return shared_file(file);
 }
 
+/* A model that computes as the reference does. text_ctx and decoder_type as in steno_model_params, 0: the default. */
+static inline steno_model *reference_model(const char *path, int32_t text_ctx, int32_t decoder_type)
+{
+    steno_model *m;
+    steno_error e;
+    steno_model_params p;
+    steno_model_params_init(&p);
+    p.compute = STENO_COMPUTE_F32;
+    p.text_ctx = text_ctx;
+    p.decoder_type = decoder_type;
+    if (steno_model_open(&m, path, &p, &e)) fail_msg("%s", e.text);
+    return m;
+}
+
 static inline int is_there(const char *path)
 {
     FILE *f = *path ? fopen(path, "rb") : NULL;

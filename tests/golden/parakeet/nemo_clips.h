@@ -14,17 +14,9 @@ static inline struct golden_path material(const char *name)
     return p;
 }
 
-/* As the reference computes. */
 static inline steno_model *model_with(const char *name, int32_t decoder_type)
 {
-    steno_model *m;
-    steno_error e;
-    steno_model_params p;
-    steno_model_params_init(&p);
-    p.compute = STENO_COMPUTE_F32;
-    p.decoder_type = decoder_type;
-    if (steno_model_open(&m, material(name).s, &p, &e)) fail_msg("%s", e.text);
-    return m;
+    return reference_model(material(name).s, 0, decoder_type);
 }
 
 static inline steno_model *model_of(const char *name)

@@ -35,14 +35,7 @@ static int group_end(void **state)
 
 static steno_model *model_with_rows(int32_t rows)
 {
-    steno_model *m;
-    steno_error e;
-    steno_model_params p;
-    steno_model_params_init(&p);
-    p.compute = STENO_COMPUTE_F32;
-    p.text_ctx = rows;
-    if (steno_model_open(&m, material("hf/ctc").s, &p, &e)) fail_msg("%s", e.text);
-    return m;
+    return reference_model(material("hf/ctc").s, rows, STENO_DECODER_AUTO);
 }
 
 /* Compares the rows of the encoder that the golden has. */

@@ -40,13 +40,7 @@ static struct folder hf_folder(void)
 
 static steno_model *model_of(const char *path)
 {
-    steno_model *m;
-    steno_error e;
-    steno_model_params p;
-    steno_model_params_init(&p);
-    p.compute = STENO_COMPUTE_F32;
-    if (steno_model_open(&m, path, &p, &e)) fail_msg("%s", e.text);
-    return m;
+    return reference_model(path, 0, STENO_DECODER_AUTO);
 }
 
 static int group_begin(void **state)

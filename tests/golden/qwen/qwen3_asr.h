@@ -7,16 +7,9 @@
 
 static const char qwen_dir[] = "tests/data/qwen3_asr", aligner_dir[] = "tests/data/qwen3_aligner";
 
-/* As the reference computes. */
 static inline steno_model *qwen_open(const char *path)
 {
-    steno_model *m;
-    steno_error e;
-    steno_model_params p;
-    steno_model_params_init(&p);
-    p.compute = STENO_COMPUTE_F32;
-    if (steno_model_open(&m, path, &p, &e)) fail_msg("%s", e.text);
-    return m;
+    return reference_model(path, 0, STENO_DECODER_AUTO);
 }
 
 static inline steno_session *qwen_session(const steno_model *m)

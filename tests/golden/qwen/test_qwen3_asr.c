@@ -310,14 +310,7 @@ static void take_clip(void *user, const steno_rows *r)
 
 static steno_model *open_with(int ctx)
 {
-    steno_model *m;
-    steno_error e;
-    steno_model_params p;
-    steno_model_params_init(&p);
-    p.compute = STENO_COMPUTE_F32;
-    p.text_ctx = ctx;
-    if (steno_model_open(&m, qwen_dir, &p, &e)) fail_msg("%s", e.text);
-    return m;
+    return reference_model(qwen_dir, ctx, STENO_DECODER_AUTO);
 }
 
 static void clips_of_samples(struct clips_seen *seen, steno_session *s, const float *pcm, int64_t n)
