@@ -1,5 +1,6 @@
 /* steno: word times by a forced aligner, and its option. SPDX-License-Identifier: MIT */
 #include "options/aligner_opts.h"
+#include "input.h"
 #include <string.h>
 
 static int open_at(struct aligner *k, const struct aligner_opts *o, const char *language, const struct engine *e,
@@ -8,7 +9,8 @@ static int open_at(struct aligner *k, const struct aligner_opts *o, const char *
     steno_error err = { 0 };
     steno_transcribe_params p;
     steno_transcribe_params_init(&p);
-    p.language = language && strchr(language, ',') ? NULL : language; /* several: it is detected */
+    p.language = language;
+    if (input_detects(&p)) p.language = NULL;
     const int code = engine_beside(&k->model, o->model, "a file of the aligner", e, eo);
     if (code != EXIT_OK) return code;
     const int rc = steno_session_open(&k->session, k->model, e->team, NULL, &err);
