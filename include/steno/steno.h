@@ -129,7 +129,7 @@ enum steno_compute {
     STENO_COMPUTE_AUTO = 0, /* the fastest arithmetic that changes none of the 328 texts: see steno_compute_auto */
     STENO_COMPUTE_F32 = 1,  /* all products and sums in f32 */
     /* Whisper's encoder: most products, keys and values in bf16, sums in f32. The decoder uses matrices as stored. Float types are
-     * multiplied with f32 activations, q8_0, q5_0 and q5_1 with 16-bit ones, other blocks with 8-bit ones. Keys and values are f16. At
+     * multiplied with f32 activations, q4_0 with 8-bit ones, other blocks with 16-bit ones. Keys and values are f16. At
      * levels that multiply bytes (avxvnni, avx512vnni and above, dotprod and above) the cross keys of a window have 12 bits, its values 8.
      * The most probable tokens and their logits are exactly those of the stored matrix. If only these tokens are needed, the denominator
      * of their probabilities is a sum over int8 logits (error at most 1e-3 in the tested recordings). */

@@ -66,9 +66,9 @@ enum packed_type {
     PK_I8_QUAD,                 /* int8 fours (VNNI4), a scale per output; x has one per row */
     PK_Q8_QUAD,                 /* int8 fours by blocks, as q8_0; x has 16 bits */
     PK_Q8_QUAD_A8,              /* the same weights; x ("activations") has 8 bits */
-    PK_Q4_QUAD, PK_Q4_1_QUAD,   /* stored blocks, in the order of their types: int4, two fours of k in a word; x has 8 bits */
-    PK_Q5_0_QUAD, PK_Q5_1_QUAD, /* and a fifth bit; x has 16 bits */
-    PK_Q2_K_QUAD, PK_Q3_K_QUAD, PK_Q4_K_QUAD, PK_Q5_K_QUAD, PK_Q6_K_QUAD, PK_IQ4_XS_QUAD, /* x has 8 bits */
+    PK_Q4_QUAD, PK_Q4_1_QUAD,   /* stored blocks, in the order of their types: int4, two fours of k in a word; x has 8 bits for q4_0 */
+    PK_Q5_0_QUAD, PK_Q5_1_QUAD, /* and a fifth bit; x has 16 bits, as for all that follow */
+    PK_Q2_K_QUAD, PK_Q3_K_QUAD, PK_Q4_K_QUAD, PK_Q5_K_QUAD, PK_Q6_K_QUAD, PK_IQ4_XS_QUAD,
     PK_COUNT
 };
 
@@ -110,7 +110,7 @@ static inline enum dtype packed_source(enum packed_type t)
     return !packed_is_lowp(t) ? (enum dtype)t : t >= PK_Q4_QUAD ? (enum dtype)quad_stored(t) : DT_F32;
 }
 /* By blocks: bytes of the integers that x becomes. */
-static inline int quad_x_parts(enum packed_type t) { return t == PK_Q8_QUAD || t == PK_Q5_0_QUAD || t == PK_Q5_1_QUAD ? 2 : 1; }
+static inline int quad_x_parts(enum packed_type t) { return t == PK_Q8_QUAD || t > PK_Q4_QUAD ? 2 : 1; }
 
 /* ---- packed weights (pack.c) --------------------------------------------------------------------------------------------------
  * A matrix w[n, k] becomes ceil(n / PANEL) panels; outputs past n are zero. Within a panel, for each k in order:
@@ -245,7 +245,7 @@ void kv_get_f32(float *k, float *v, const struct kv_view *kv, uint32_t pos, size
  *   PK_Q4_QUAD    order, acc = fma((float)sum, d * sx, acc), with d * sx rounded to f32. A block with a NaN or an infinity makes its row
  *                 NaN for every output; a block of magnitudes below 2^-119 counts as zeros.
  *                 PK_Q8_QUAD keeps 16 bits of x, so that only its weights have low precision: 32639 = 127 * 256 + 127 replaces 127, and
- *                 2^-111 replaces 2^-119. So do PK_Q5_0_QUAD and PK_Q5_1_QUAD.
+ *                 2^-111 replaces 2^-119. So do all others with 16 bits of x.
  *   other blocks  the same for each run of weights with a scale: d is the factor of q, an exact f32. With a minimum m, acc = fma(m, s, acc)
  *                 follows, where s = sx * (float)(the sum of the run's q of x), rounded to f32.
  * Each call rounds its rows of x again, so a call with many rows should compute all panels (kern_slices). Few rows may be cut like f32,

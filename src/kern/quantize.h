@@ -120,11 +120,11 @@ static inline struct q8_loss q8_loss_max(const struct q8_loss of[PANEL])
 }
 
 /* A block of x for products by blocks: 32 integers, for each run of weights the start value of sums with unsigned weights, or what their
- * minimum is multiplied with, and a scale. The integers have one part, bytes, or two (PK_Q8_QUAD): their high bytes, then their low ones,
- * which are signed, too (q = 256 * high + low). A level may use the words of the integers in its own way: if they may be multiplied by
- * bytes or have two parts, there is room for 16 bits of each, for levels with products of 16 bits. */
+ * minimum is multiplied with, and a scale. The integers have one part, bytes, or two: their high bytes, then their low ones,
+ * which are signed, too (q = 256 * high + low). A level may use the words of the integers in its own way: but beside nibbles with one
+ * part, there is room for 16 bits of each, for levels with products of 16 bits. */
 enum { BLOCK_MAX = I8_MAX * 256 + I8_MAX };
-static inline int quad_x_is_wide(enum packed_type t) { return quad_is_bytes(t) || quad_x_parts(t) == 2; }
+static inline int quad_x_is_wide(enum packed_type t) { return t != PK_Q4_QUAD; }
 static inline size_t block_start_at(enum packed_type t) { return quad_x_is_wide(t) ? QBLOCK / 2 : QBLOCK / 4; }
 static inline size_t block_scale_at(enum packed_type t) { return block_start_at(t) + quad_runs(t); }
 static inline size_t block_words(enum packed_type t) { return block_scale_at(t) + 1; }

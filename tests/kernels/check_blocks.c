@@ -113,7 +113,7 @@ static void defined_free(struct defined *w)
     free(w->q);
 }
 
-static int has_16(enum packed_type t) { return t == PK_Q8_QUAD || t == PK_Q5_0_QUAD || t == PK_Q5_1_QUAD; }
+static int has_16(enum packed_type t) { return t != PK_Q8_QUAD_A8 && t != PK_Q4_QUAD; }
 static float steps_of(enum packed_type t) { return has_16(t) ? MAX : 127; }
 static float min_of(enum packed_type t) { return has_16(t) ? 0x1p-111f : 0x1p-119f; } /* smaller blocks count as zeros */
 

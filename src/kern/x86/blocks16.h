@@ -1,9 +1,8 @@
 /* steno: sums of products by blocks in numbers of 16 bits. SPDX-License-Identifier: MIT
  *
- * For levels without VPDPBUSD. Byte weights become numbers of 16 bits, unsigned as they are, and so does x for them, even with 8 bits: sums
- * of VPMADDWD fit 32 bits, while two products of VPMADDUBSW would not fit 16. So do other weights beside 16 bits of x. For weights of four
- * to six bits beside 8 bits of x VPMADDUBSW is used: 16, 8 or 4 products and their sum fit 16 bits: 16 * 15 * 127, 8 * 31 * 127,
- * 4 * 63 * 127. */
+ * For levels without VPDPBUSD. Byte weights, and all weights beside 16 bits of x, become numbers of 16 bits, unsigned as they are, and so
+ * does x for them, even with 8 bits: sums of VPMADDWD fit 32 bits, while two products of VPMADDUBSW would not fit 16. For nibbles beside 8
+ * bits of x VPMADDUBSW is used: sixteen products and their sum fit 16 bits: 16 * 15 * 127. */
 #ifndef STENO_KERN_BLOCKS16_H
 #define STENO_KERN_BLOCKS16_H
 #include "kern/quantize.h"
@@ -22,25 +21,18 @@ PRIM vs quad_dots(vs sum, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x, struct qua
     for (size_t i = 2 * of.from; i < 2 * of.to; i++) sum = MM(add_epi32)(sum, MM(madd_epi16)(b[0][i], vi_set1(x[i])));
     return sum;
 }
-PRIM vs quad_dots_narrow(vs sum, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x, struct quad_words of, const size_t together)
+PRIM vs quad_dots_nibbles(vs sum, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)
 {
+    vi halves = MM(maddubs_epi16)(b[0][0], vi_set1(x[0]));
     UNROLL
-    for (size_t i = of.from; i < of.to; i += together) {
-        vi halves = MM(maddubs_epi16)(b[0][i], vi_set1(x[i]));
-        UNROLL
-        for (size_t j = 1; j < together; j++) halves = MM(add_epi16)(halves, MM(maddubs_epi16)(b[0][i + j], vi_set1(x[i + j])));
-        sum = MM(add_epi32)(sum, MM(madd_epi16)(halves, MM(set1_epi16)(1)));
-    }
-    return sum;
+    for (size_t i = 1; i < QBLOCK / 4; i++) halves = MM(add_epi16)(halves, MM(maddubs_epi16)(b[0][i], vi_set1(x[i])));
+    return MM(add_epi32)(sum, MM(madd_epi16)(halves, MM(set1_epi16)(1)));
 }
 PRIM void quad_sums(vf *to, const size_t n, enum packed_type t, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x, size_t run)
 {
     (void)n;
-    const struct quad_words of = quad_words_of(t, run);
-    const size_t fit = (size_t)8 >> (quad_bits(t) - 4), together = size_min(fit, of.to - of.from);
-    vs sum = vs_set1(block_start(x, t, run));
-    sum = quad_x_is_wide(t) ? quad_dots(sum, b, x, of) : quad_dots_narrow(sum, b, x, of, together);
-    *to = vf_of_ints(sum);
+    const vs start = vs_set1(block_start(x, t, run));
+    *to = vf_of_ints(quad_x_is_wide(t) ? quad_dots(start, b, x, quad_words_of(t, run)) : quad_dots_nibbles(start, b, x));
 }
 PRIM vs ints_joined(vs none, vs sum) { return (void)none, sum; }
 PRIM void quad_more(vs *none, vs *sum, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)

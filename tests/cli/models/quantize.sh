@@ -70,9 +70,9 @@ same "$T/out" want
 # ---- folders that MLX has quantised
 for m in llama/mlx-4bit-g64 qwen3/mlx-4bit-g64 gemma/mlx-4bit-g64 gemma3/mlx-4bit-g32; do
     expect 0 "convert writes $m in f32" convert -q "$LM/$m" mlx.gguf
-    expect 0 "generate reads $m" generate -q --compute f32 -m "$LM/$m" -n 8 --temperature 0 "the small"
+    expect 0 "generate reads $m" generate -q -m "$LM/$m" -n 8 --temperature 0 "the small"
     cp "$T/out" want
-    expect 0 "generate reads the file of $m" generate -q --compute f32 -m mlx.gguf -n 8 --temperature 0 "the small"
+    expect 0 "generate reads the file of $m" generate -q -m mlx.gguf -n 8 --temperature 0 "the small"
     same "$T/out" want
     expect 0 "quantize writes $m in q4_1, the same blocks" quantize -q "$LM/$m" mlx.gguf q4_1
     expect 0 "convert writes the file in f32 again" convert -q mlx.gguf again.gguf
