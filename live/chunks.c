@@ -36,6 +36,11 @@ static int64_t source_read(void *user, float *pcm, int64_t n)
     return some;
 }
 
+int live_decodes_chunks(const steno_model *m)
+{
+    return steno_serves(m, STENO_CALL_TRANSCRIBE, "chunk_size") || steno_serves(m, STENO_CALL_TRANSCRIBE, "lookahead");
+}
+
 /* ---- a batch of its own ---- */
 
 static int own_begin(void *user, steno_session *s, const steno_source *src, const steno_request_params *p)

@@ -390,8 +390,7 @@ static int finder_poll(struct live *l, int is_over)
 
 void live_params_of(struct live_params *p, const steno_model *m)
 {
-    const int is_stream = steno_serves(m, STENO_CALL_TRANSCRIBE, "chunk_size") || steno_serves(m, STENO_CALL_TRANSCRIBE, "lookahead");
-    p->chunks = is_stream ? m : NULL;
+    p->chunks = live_decodes_chunks(m) ? m : NULL;
     p->has_words = steno_serves(m, STENO_CALL_TRANSCRIBE, "word_timestamps");
     p->has_prompt = steno_serves(m, STENO_CALL_TRANSCRIBE, "condition_on_previous_text");
     p->prefixed = !p->has_prompt && steno_serves(m, STENO_CALL_TRANSCRIBE, "prefix") ? m : NULL;

@@ -69,6 +69,8 @@ struct live_params {
     int (*transcribe)(void *user, steno_session *s, const steno_source *src, const steno_transcribe_params *p, int is_last);
 };
 
+int live_decodes_chunks(const steno_model *m); /* 1: its words are final at once */
+
 /* Sets chunks, prefixed, has_words and has_prompt from the model's capabilities. */
 void live_params_of(struct live_params *p, const steno_model *m);
 

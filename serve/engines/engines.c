@@ -143,6 +143,14 @@ int engine_language(const struct engine *g, const char *name, const char **code,
     return api_fail(e, API_invalid_value, "language", "the model \"%s\" does not have the language \"%.40s\"", engine_id(g), name);
 }
 
+int engine_decodes_chunks(const struct engine *g)
+{
+    pthread_mutex_lock(&g->es->lock);
+    const int decodes = g->decodes_chunks;
+    pthread_mutex_unlock(&g->es->lock);
+    return decodes;
+}
+
 int engine_finds_turns(const struct engine *g)
 {
     pthread_mutex_lock(&g->es->lock);

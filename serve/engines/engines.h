@@ -38,6 +38,7 @@ const char *const *engine_languages(const struct engine *g); /* codes, ending wi
 /* The code of a language by its code or name; NULL or "": none. @return API_OK or API_invalid_value, in *e: no such language, or the model
  * does not have it */
 int engine_language(const struct engine *g, const char *name, const char **code, struct api_error *e);
+int engine_decodes_chunks(const struct engine *g); /* 1: of live audio each chunk once, and its text is not changed at its end */
 int engine_finds_turns(const struct engine *g); /* 1: it has voice activity detection, or it was never loaded */
 enum { ENGINE_TRANSCRIBES = 1, ENGINE_GENERATES = 2, ENGINE_EMBEDS = 4 };
 unsigned engine_calls(const struct engine *g); /* bits: what the model can do */

@@ -81,7 +81,7 @@ struct engine {
     int n_pumps;            /* threads that submit an item */
     int64_t used_us;        /* it was last in use */
     int64_t memory;         /* bytes while it is open; 0: never opened */
-    int has_info, has_vad;
+    int has_info, has_vad, decodes_chunks;
     steno_model_info info;
     const char *language[ENGINE_LANGUAGES_MAX + 1]; /* codes; ends with NULL. Not changed after has_info */
     int can_generate, can_embed, can_transcribe;

@@ -1,5 +1,6 @@
 /* steno-serve: opening, running and closing of models. SPDX-License-Identifier: MIT */
 #include "engines_in.h"
+#include "live.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,7 @@ static void info_keep(struct engine *g)
     g->info = info;
     g->memory = g->need;
     g->has_vad = g->e.vad != NULL;
+    g->decodes_chunks = live_decodes_chunks(g->e.model) && !g->e.punctuation;
     g->has_info = 1;
     pthread_mutex_unlock(&g->es->lock);
 }

@@ -1,7 +1,8 @@
 /* steno-serve: the Wyoming protocol, with which Home Assistant asks for texts. SPDX-License-Identifier: MIT
  *
  * An own port, on the loop. An utterance is a file for the model: its audio is spooled as WAV, and its text is that of the command line for
- * this file. The protocol has no keys. */
+ * this file. With a model that decodes a stream chunk by chunk, a client of version 1.7 receives words while it sends audio, of a live
+ * session; if none is free, the utterance is a file. The protocol has no keys. */
 #ifndef STENO_SERVE_WYOMING_H
 #define STENO_SERVE_WYOMING_H
 #include "engines.h"

@@ -5,6 +5,7 @@
 #include "http.h"
 #include "wyoming.h"
 #include "wyoming_codec.h"
+#include "wyoming_live.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -44,9 +45,12 @@ struct wyoming_peer {
     int streams;             /* the client reads a text in parts */
     int has_start;           /* transcript-start was sent */
     struct answer_stream stream; /* on the thread of the model, then on the loop's */
+    struct wyoming_live *live; /* decodes the audio while it arrives, until it has ended; NULL: the audio is spooled */
+    int is_full;             /* it takes no more audio now */
     /* its work */
     struct work work;
-    int is_running;
+    int is_running;          /* the audio is over, and its text is awaited */
+    enum api_code refused;   /* why an event ended the connection before the text */
     char *text, text_language[16];
     struct api_error error;
 };

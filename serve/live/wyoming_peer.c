@@ -1,7 +1,7 @@
 /* steno-serve: a connection of the Wyoming protocol. SPDX-License-Identifier: MIT
  *
- * Its utterances are spooled, and run as files one after the other. An error is an event, and ends the connection: a client that waits for
- * a text would wait for ever. */
+ * Its utterances are spooled, and run as files one after the other, but for those whose words are sent while they are spoken. An error is
+ * an event, and ends the connection: a client that waits for a text would wait for ever. */
 #include "ask.h"
 #include "transcript.h"
 #include "utf8.h"
@@ -52,15 +52,18 @@ static void utterance_over(struct wyoming_peer *c, enum api_code code, const cha
     c->work = (struct work){ 0 };
     c->stream = (struct answer_stream){ 0 };
     c->has_start = 0;
+    c->refused = API_OK;
     c->format = (struct wyoming_format){ 0 };
     c->text_language[0] = '\0';
     c->n_bytes = c->begun_us = 0;
 }
 
+static enum api_code why_without_text(const struct wyoming_peer *c) { return c->refused ? c->refused : API_cancelled; }
+
 static void peer_free(struct wyoming_peer *c)
 {
     struct wyoming *w = c->w;
-    if (c->begun_us) utterance_over(c, API_cancelled, NULL);
+    if (c->begun_us) utterance_over(c, why_without_text(c), NULL);
     if (c->prev) c->prev->next = c->next;
     else w->peers = c->next;
     if (c->next) c->next->prev = c->prev;
@@ -80,7 +83,8 @@ void wyoming_peer_close(struct wyoming_peer *c)
         close(c->fd);
     }
     c->is_gone = 1;
-    if (c->is_running) work_cancel(&c->work);
+    if (c->live) wyoming_live_cancel(c->live);
+    else if (c->is_running) work_cancel(&c->work);
     else peer_free(c);
 }
 
@@ -102,8 +106,13 @@ static int flush(struct wyoming_peer *c)
         c->active_ms = loop_now_ms();
         shutdown(c->fd, SHUT_WR); /* what the client still sends is read: a reset would destroy the answer */
     }
-    loop_change(c->f, LOOP_READ | (c->n_out ? LOOP_WRITE : 0));
+    loop_change(c->f, (c->is_full ? 0 : LOOP_READ) | (c->n_out ? LOOP_WRITE : 0));
     return 0;
+}
+
+static void flush_or_close(struct wyoming_peer *c)
+{
+    if (flush(c)) wyoming_peer_close(c);
 }
 
 static void put(struct wyoming_peer *c, const char *type, json_t *data)
@@ -127,7 +136,9 @@ static int put_error(struct wyoming_peer *c, const char *code, const char *text)
 {
     put(c, "error", json_pack("{s:s, s:s}", "text", text, "code", code));
     c->ends = 1;
-    if (!c->is_running) utterance_over(c, code_of(code), NULL); /* a running one is logged when its work has ended */
+    if (c->live) wyoming_live_cancel(c->live);
+    if (c->live || c->is_running) c->refused = code_of(code); /* it is logged when its work has ended */
+    else utterance_over(c, code_of(code), NULL);
     return -1;
 }
 
@@ -178,7 +189,7 @@ static void part_over(void *user)
     struct part *p = user;
     if (!p->c->is_gone && !p->c->ends) {
         put_part(p->c, p->text, p->n);
-        if (flush(p->c)) wyoming_peer_close(p->c);
+        flush_or_close(p->c);
     }
     free(p);
 }
@@ -226,14 +237,15 @@ static void work_over(void *user)
         peer_free(c);
         return;
     }
-    if (c->error.code == API_audio_too_short) put_transcript(c, "", c->language); /* a wake word without a command */
+    if (c->ends) utterance_over(c, why_without_text(c), NULL);
+    else if (c->error.code == API_audio_too_short) put_transcript(c, "", c->language); /* a wake word without a command */
     else if (c->error.code != API_OK) put_error(c, api_code_name(c->error.code), c->error.message);
     else if (!c->text) put_error(c, "internal_error", "the server has no memory for the text");
     else put_transcript(c, c->text, c->text_language);
     free(c->text);
     c->text = NULL;
     c->active_ms = loop_now_ms();
-    if (flush(c)) wyoming_peer_close(c);
+    flush_or_close(c);
 }
 
 static void work_ended(struct work *w, const struct api_error *e)
@@ -248,6 +260,11 @@ static int utterance_end(struct wyoming_peer *c)
     unsigned char head[WYOMING_WAV_HEAD];
     struct api_error e = { 0 };
     c->has_audio = 0;
+    if (c->live) {
+        c->is_running = 1;
+        wyoming_live_end(c->live);
+        return 0;
+    }
     if (!c->n_bytes) {
         put_transcript(c, "", c->language);
         spool_file_close(c->spool);
@@ -271,18 +288,71 @@ static int utterance_end(struct wyoming_peer *c)
     return put_error(c, api_code_name(e.code), e.message);
 }
 
+/* ---- an utterance whose words are sent while it is spoken ---------------------------------------------------------------------- */
+
+static int is_read(const struct wyoming_peer *c) { return !c->is_gone && !c->ends; }
+
+static void live_words(void *user)
+{
+    struct wyoming_peer *c = user;
+    size_t n;
+    if (!is_read(c)) return;
+    const char *news = answer_news(&c->stream, wyoming_live_text(c->live), &n);
+    put_part(c, news, n);
+    flush_or_close(c);
+}
+
+static void live_room(void *user)
+{
+    struct wyoming_peer *c = user;
+    c->is_full = 0;
+    if (is_read(c)) flush_or_close(c);
+}
+
+static void live_ended(void *user, const char *why)
+{
+    struct wyoming_peer *c = user;
+    struct wyoming_live *live = c->live;
+    c->live = NULL;
+    c->is_full = 0;
+    c->error = (struct api_error){ 0 };
+    if (why) api_fail(&c->error, API_internal_error, NULL, "%.400s", why);
+    c->text = strdup(wyoming_live_text(live));
+    snprintf(c->text_language, sizeof c->text_language, "%s", wyoming_live_language(live));
+    wyoming_live_close(live);
+    work_over(c);
+}
+
+/* @return 1; 0: its audio must be spooled */
+static int live_begin(struct wyoming_peer *c)
+{
+    struct api_error e = { 0 };
+    struct engine *g = c->streams ? engines_for(c->w->p.engines, c->name, ENGINE_TRANSCRIBES, &e) : NULL;
+    if (!g || !engine_decodes_chunks(g)) return 0;
+    const struct wyoming_live_params p = { .loop = c->w->p.loop, .engine = g, .language = c->language, .format = c->format,
+                                           .words = live_words, .room = live_room, .ended = live_ended, .user = c };
+    c->live = wyoming_live_open(&p);
+    if (c->live) c->work = (struct work){ .engine = g };
+    return c->live != NULL;
+}
+
 /* ---- events -------------------------------------------------------------------------------------------------------------------- */
+
+static const char one_at_a_time[] = "one utterance at a time: wait for the transcript before the next audio";
 
 static int utterance_begin(struct wyoming_peer *c, const json_t *data)
 {
     static const unsigned char no_head[WYOMING_WAV_HEAD];
-    if (c->is_running) return put_error(c, "invalid_value", "one utterance at a time: wait for the transcript before the next audio");
+    if (c->is_running || c->live) return put_error(c, "invalid_value", one_at_a_time);
     const char *why = wyoming_format_read(&c->format, data);
     if (why) return put_error(c, "invalid_audio", why);
     spool_file_close(c->spool);
     c->spool = NULL;
     c->n_bytes = 0;
     c->begun_us = loop_now_us();
+    c->has_audio = 1;
+    if (live_begin(c)) return 0;
+    c->has_audio = 0;
     if (spool_file_open(&c->spool, c->w->p.spool) || spool_write(c->spool, no_head, sizeof no_head))
         return put_error(c, "spool_full", "the server has no room for more audio; try again later");
     c->has_audio = 1;
@@ -299,7 +369,8 @@ static int audio_chunk(struct wyoming_peer *c, const struct wyoming_event *e)
         return put_error(c, "invalid_audio", "the rate, width and channels of an audio-chunk must be those of audio-start");
     if (c->n_bytes + (int64_t)e->n_payload > c->w->p.upload_max)
         return put_error(c, "audio_too_long", "the utterance is longer than the server's maximum upload");
-    if (spool_write(c->spool, e->payload, e->n_payload))
+    if (c->live) c->is_full = wyoming_live_push(c->live, e->payload, e->n_payload) == 1;
+    else if (spool_write(c->spool, e->payload, e->n_payload))
         return put_error(c, "spool_full", "the server has no room for more audio; try again later");
     c->n_bytes += (int64_t)e->n_payload;
     return 0;
@@ -310,7 +381,7 @@ static int transcribe(struct wyoming_peer *c, const json_t *data)
     const struct { const char *name; char *to; size_t size; } field[] = {
         { "name", c->name, sizeof c->name }, { "language", c->language, sizeof c->language },
     };
-    if (c->is_running) return put_error(c, "invalid_value", "one utterance at a time: wait for the transcript before the next audio");
+    if (c->is_running || c->live) return put_error(c, "invalid_value", one_at_a_time);
     for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
         const json_t *v = json_object_get(data, field[i].name);
         field[i].to[0] = '\0';
@@ -333,7 +404,7 @@ static int reads_parts(const char *version)
 static int peer_event(void *user, const struct wyoming_event *e)
 {
     struct wyoming_peer *c = user;
-    if (e->version && !c->is_running) c->streams = reads_parts(e->version);
+    if (e->version && !c->is_running && !c->live) c->streams = reads_parts(e->version);
     if (strcmp(e->type, "describe") == 0) put(c, "info", wyoming_info(c->w));
     else if (strcmp(e->type, "ping") == 0) put(c, "pong", json_deep_copy(e->data));
     else if (strcmp(e->type, "transcribe") == 0) transcribe(c, e->data);
@@ -352,7 +423,7 @@ static void peer_ready(void *user, int events)
     ssize_t n = 1;
     size_t sum = 0;
     int is_over = (events & LOOP_HANGUP) && !(events & LOOP_READ);
-    while ((events & LOOP_READ) && sum < READ_AT_ONCE && !is_over) {
+    while ((events & LOOP_READ) && sum < READ_AT_ONCE && !is_over && !c->is_full) {
         n = recv(c->fd, bytes, sizeof bytes, MSG_DONTWAIT);
         if (n < 0 && errno == EINTR) continue;
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK)) is_over = 1;

@@ -3,11 +3,11 @@
 # The text of an utterance is that of the command line for the file. With the package `wyoming` its client is tried, too.
 import asyncio
 import json
-import re
 import socket
 import wave
 
 from serving import SPOKEN, Server, pcm, program, until
+from wyoming_client import Peer, port_of
 
 try:
     from wyoming.asr import Transcribe, Transcript
@@ -20,33 +20,6 @@ try:  # since 1.7
     from wyoming.asr import TranscriptChunk, TranscriptStart, TranscriptStop
 except ImportError:
     TranscriptStart = None
-
-
-def port_of(s):
-    return int(until(lambda: re.search(r"Wyoming on port (\d+)", "".join(s.log)))[1])
-
-
-class Peer:
-    def __init__(self, port):
-        self.sock = socket.create_connection(("127.0.0.1", port), 30)
-        self.file = self.sock.makefile("rb")
-
-    def send(self, kind, data=None, payload=b""):
-        body = json.dumps(data).encode() if data else b""
-        head = {"type": kind, "version": "1.5.0", "data_length": len(body), "payload_length": len(payload)}
-        self.sock.sendall(json.dumps(head).encode() + b"\n" + body + payload)
-
-    def receive(self):
-        head = json.loads(self.file.readline())
-        data = {**head.get("data", {}), **json.loads(self.file.read(head.get("data_length", 0)) or b"{}")}
-        return head["type"], data
-
-    def audio(self, pcm, size=2048):
-        form = {"rate": 16000, "width": 2, "channels": 1}
-        self.send("audio-start", form)
-        for at in range(0, len(pcm), size):
-            self.send("audio-chunk", form, pcm[at:at + size])
-        self.send("audio-stop")
 
 
 def test_raw(port, pcm, want):
