@@ -150,6 +150,7 @@ static const struct promise transcribe[] = {
     { "entropy-threshold", DECODES, "--entropy-threshold 100", "--logprob-threshold none " WARM, "api/test_fallback.c" },
     { "entropy-threshold", NANO, "--entropy-threshold 100", "--guards retry", "golden/test_nano_guards.c" },
     { "draft-max", DECODES, "--draft-max 3", "--draft %m", "golden/test_draft_model.c" },
+    { "draft-max", NANO, "--draft-max 0", "", "golden/qwen/test_qwen3_asr_draft.c, cli/lm/draft.sh" },
     { "guards", DECODES, "--guards off", "--guards flag", NULL },
     { "guards", NANO, "--guards off", "", "golden/test_nano_guards.c" },
     { "seed", DECODES, "--seed 7", WARM, NULL },

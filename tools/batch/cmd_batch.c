@@ -249,6 +249,7 @@ static int open_models(struct run *r)
 {
     struct batch_worker *b = &r->worker;
     int code = engine_open(&b->t.engine, &r->o.t.engine, 0);
+    if (code == EXIT_OK) code = decode_opts_check_drafts(&r->o.t.decode, &r->given, b->t.engine.model);
     if (code == EXIT_OK) decode_opts_settle(&r->o.t.decode, b->t.engine.model);
     if (code == EXIT_OK) code = batch_worker_open(b, &r->o.t);
     if (code == EXIT_OK && batch_files_name_model(&b->files)) code = engine_name(&r->model_name, &b->t.engine, &r->o.t.engine);

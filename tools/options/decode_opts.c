@@ -322,6 +322,14 @@ void decode_opts_settle(struct decode_opts *o, const steno_model *m)
     if (o->best_of < 0) o->best_of = searches && draws(o) ? width : 0;
 }
 
+/* Models that search draft only with a draft model. */
+int decode_opts_check_drafts(const struct decode_opts *o, const struct args_given *given, const steno_model *m)
+{
+    char name[OPTION_TEXT_SZ];
+    const int lacks = option_was_given(given, "draft-max") && !o->drafted && option_served(m, "best_of");
+    return lacks ? message_usage("%s needs --draft with this model", option_name(name, given, "draft-max")) : EXIT_OK;
+}
+
 static void fill_search(steno_transcribe_params *p, const struct decode_data *d, const struct decode_opts *o, const steno_model *m)
 {
     struct decode_opts settled = *o;

@@ -169,7 +169,8 @@ struct decode_opts {
     { .name = "decoding", .kind = ARG_WORD, .at = offsetof(T, decode.decoding), .value = "openai|whisper.cpp", .dflt = ARG_OF_PARAM, \
       .help = "decoding rules of windows: of openai-whisper, or of whisper.cpp" }, \
     { .name = "draft-max", .kind = ARG_INT, .at = offsetof(T, decode.draft_max), .value = "N", .dflt = ARG_OF_PARAM, \
-      .help = "maximum number of draft tokens of --draft per run, 1 to 15; -1: chosen from the acceptance rate" }, \
+      .help = "maximum number of draft tokens per run, 1 to 15, of --draft, or with Qwen3-ASR and Fun-ASR-Nano of earlier text " \
+              "(0: none); -1: as many as pay" }, \
     { .name = "guards", .kind = ARG_WORD, .at = offsetof(T, decode.guards), .value = "off|flag|retry", .dflt = ARG_OF_PARAM, \
       .help = "flag: leave out text of steady sound and doubtful text of music, and mark repetition, silence and low confidence " \
               "in JSON; retry: also decode such windows again; off: as the reference does" }, \
@@ -206,6 +207,9 @@ int decode_opts_fill(steno_transcribe_params *p, struct decode_data *d, const st
 
 /* Set --beam-size and --best-of if they were not given: with Whisper to the other programs' default, else to greedy search. */
 void decode_opts_settle(struct decode_opts *o, const steno_model *m);
+
+/* Refuses --draft-max if nothing drafts for the model. */
+int decode_opts_check_drafts(const struct decode_opts *o, const struct args_given *given, const steno_model *m);
 
 /* The number of sequences per window that decode together; before decode_opts_settle the maximum possible. */
 int decode_opts_lanes(const struct decode_opts *o);

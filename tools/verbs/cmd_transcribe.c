@@ -176,7 +176,8 @@ static void print_timings(const struct transcription *t, int64_t wall_us)
     };
     for (size_t i = 0; i < sizeof line / sizeof *line; i++)
         message("time %-7s %10.2f ms / %6lld runs", line[i].name, (double)line[i].us / 1000.0, (long long)line[i].n);
-    if (t->engine.draft) message("drafted %lld tokens, %lld of them accepted", (long long)all.n_drafted, (long long)all.n_accepted);
+    if (t->engine.draft || all.n_drafted)
+        message("drafted %lld tokens, %lld of them accepted", (long long)all.n_drafted, (long long)all.n_accepted);
 }
 
 /* Options that affect the results, for the resume key. @return malloc'd text, or NULL if out of memory */
@@ -281,6 +282,7 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     if (code == EXIT_OK)
         code = sound_report_missing(engine_open(&t.engine, &o->engine, decode_opts_lanes(&o->decode)), files, o->as ? 0 : n);
     if (code == EXIT_OK && o->as && o->as->opened) code = o->as->opened(o->as->user, t.engine.model);
+    if (code == EXIT_OK) code = decode_opts_check_drafts(&o->decode, o->engine.given, t.engine.model);
     if (code == EXIT_OK) decode_opts_settle(&o->decode, t.engine.model);
     if (code == EXIT_OK) code = vad_open(&t.vad, &o->vad, &t.engine, &o->engine, !(o->as && o->as->as_file_asks));
     const enum punctuation_find may = shows_tokens ? PUNCTUATION_FOR_NONE : transcription_punctuation(o);

@@ -52,7 +52,6 @@ static int cuts(scene_t s) { return !s->o->subtitles.split_on_word || s->o->subt
 static int has_folder(scene_t s) { return s->o->out_dir != NULL; }
 static int prints_text(scene_t s) { return s->o->engine.verbose || (!s->o->out_dir && s->formats & BIT(TXT)); }
 static int is_fast(scene_t s) { return s->o->engine.compute != ENGINE_F32; }
-static int drafts(scene_t s) { return s->o->engine.draft != NULL; }
 static int is_greedy(scene_t s) { return s->o->decode.beam_size <= 0 && s->o->decode.temperature == 0; }
 static int is_one_sequence(scene_t s)
 {
@@ -81,7 +80,6 @@ static const struct {
     { "draft", is_greedy, "works with greedy search: it excludes --beam-size and --temperature above 0" },
     { "greedy", is_one_sequence, "follows one sequence: it excludes --beam-size, --patience, --n-best and --length-penalty" },
     { "draft", sets_draft_max, "and --draft-max 0 exclude each other" },
-    { "draft-max", drafts, "needs --draft" },
     { "no-vad", no_vad, "and --vad exclude each other" },
     { "clip-timestamps", no_clips, "and --vad exclude each other" },
     { "chunk-length", no_vad_chunks, "and --vad exclude each other" },

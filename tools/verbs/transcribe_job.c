@@ -91,6 +91,10 @@ int transcription_params(struct transcription *t, const steno_model *m)
     if (o->diarize && m && has_token_times(m)) p->token_timestamps = 1; /* needed to cut segments between speakers */
     struct args_given given = *o->engine.given;
     option_forget(&given, "vad-model");
+    if (!m && !o->engine.draft) { /* the model may draft by itself */
+        option_forget(&given, "draft-max");
+        p->draft_max = -1;
+    }
     if (o->aligner.model) option_forget(&given, "word-timestamps");
     if (vad_within) {
         option_forget(&given, "vad"); /* "vad" is another field in the library's calls */

@@ -93,18 +93,13 @@ static int audio_lm_words_add(steno_session *s, const struct clip_window *w, con
 
 enum { NEW_IDS = 512 /* ids of a clip's text, unless the request sets a limit; of a long clip half of its rows */ };
 
-static int32_t n_ids(const struct buf *ids)
-{
-    return (int32_t)(ids->len / sizeof(int32_t));
-}
-
 /* Sets the limit of a clip's text so that the longest clip and its text fit into the context. */
 static int make_room(steno_session *s)
 {
     struct audio_lm_session *a = audio_lm_of(s);
     const steno_model *m = s->model;
     const int32_t longest = a->clips.speech.model ? m->segment_ctx : m->audio_ctx;
-    const int32_t rows = m->family->audio_lm->rows(longest), n = n_ids(&a->before) + rows + n_ids(&a->behind);
+    const int32_t rows = m->family->audio_lm->rows(longest), n = audio_lm_n_ids(&a->before) + rows + audio_lm_n_ids(&a->behind);
     const int32_t room = m->text_ctx + 1 - n, usual = rows / 2 > NEW_IDS ? rows / 2 : NEW_IDS;
     const int32_t asked = a->clips.request.p.sample_len, want = asked ? asked : usual;
     if (room < 1)

@@ -47,11 +47,6 @@ int audio_lm_text_of(steno_session *s, const struct sampler *p, const char **tex
 
 enum { ATTEMPTS = 3, ENTROPY_MIN_TOKENS = 32 /* shorter texts have low entropy anyway */ };
 
-static int is_retry(const steno_session *s)
-{
-    return params_of(s)->guards == STENO_GUARDS_RETRY;
-}
-
 static double penalty_of(const steno_session *s, int32_t attempt)
 {
     static double const more[ATTEMPTS] = { 1, 1.1, 1.3 };
@@ -73,19 +68,6 @@ static void audio_lm_attempts_begin(struct steno_batch *b)
     }
 }
 
-static int ids_loop(steno_session *s, const struct sampler *p)
-{
-    int32_t *ids = audio_lm_of(s)->ids;
-    for (int32_t i = 0; i < p->n; i++) ids[i] = p->out[i].id;
-    return tokens_loop(ids, p->n, s->model->n_vocab);
-}
-
-/* Do the ids of a lane loop? Returns 1 only if a loop ends an attempt. */
-static int audio_lm_goes_round(steno_session *s, const struct sampler *p)
-{
-    return is_retry(s) && ids_loop(s, p);
-}
-
 /* ---- checks ---------------------------------------------------------------------------------------------------------------------- */
 
 /* A disabled threshold counts as its default. The entropy threshold has none: comparisons with NAN are false. */
@@ -98,7 +80,7 @@ static uint32_t flags_of(steno_session *s, const struct audio_lm_attempt *a, con
     const double least = isnan(p->logprob_threshold) ? usual.logprob_threshold : p->logprob_threshold;
     const int is_low = a->n > ENTROPY_MIN_TOKENS && a->entropy < p->entropy_threshold;
     uint32_t flags = a->index ? STENO_FLAG_RETRIED : 0;
-    if (a->ratio > ratio || is_low || ids_loop(s, l)) flags |= STENO_FLAG_REPETITION;
+    if (a->ratio > ratio || is_low || audio_lm_loops(s, l)) flags |= STENO_FLAG_REPETITION;
     if (a->avg_logprob < least) flags |= STENO_FLAG_LOW_CONFIDENCE;
     return flags;
 }
@@ -164,7 +146,7 @@ static int judge(steno_session *s, const struct clip_window *w, struct audio_lm_
 {
     int rc = measure(s, &l->now, p);
     if (rc) return rc;
-    const int failed = is_retry(s) && loops(&l->now), is_last = l->now.index == ATTEMPTS - 1 || session_should_stop(s);
+    const int failed = audio_lm_retries(s) && loops(&l->now), is_last = l->now.index == ATTEMPTS - 1 || session_should_stop(s);
     if (!l->now.index || is_better(&l->now, &l->best)) l->best = l->now;
     const int is_best = l->best.index == l->now.index;
     l->is_read = failed && !is_last;
@@ -197,17 +179,6 @@ static int audio_lm_attempts_judge(struct steno_batch *b, int *again)
     return rc;
 }
 
-/* ---- decoding ----------------------------------------------------------------------------------------------------------------- */
-
-/* The session that uses the lane; NULL if it has ended. */
-static steno_session *owner_of(const struct steno_batch *b, uint32_t lane)
-{
-    const struct clip_batch *c = clip_batch_of(b);
-    for (uint32_t i = 0; i < c->n; i++)
-        if (c->window[i].rows.n && c->window[i].rows.lane == lane) return c->window[i].s;
-    return NULL;
-}
-
 /* ---- time ---------------------------------------------------------------------------------------------------------------------- */
 
 /* Time of a replay or a chain. rows: prompt rows per lane, or NULL to share it equally. */
@@ -220,7 +191,7 @@ static void charge(struct steno_batch *b, const struct spent *t)
     uint32_t n_lanes = 0;
     for (uint32_t lane = 0; lane < c->n_sequences; lane++) n_lanes += l[lane].is_read != 0;
     for (uint32_t lane = 0; lane < c->n_sequences; lane++) {
-        steno_session *s = l[lane].is_read ? owner_of(b, lane) : NULL;
+        steno_session *s = l[lane].is_read ? audio_lm_owner(b, lane) : NULL;
         const uint32_t n = t->rows ? t->rows[lane] : 1, all = t->rows ? t->all : n_lanes;
         if (!s || !n || !all) continue;
         *(t->rows ? &s->timings.prompt_us : &s->timings.decode_us) += t->ns * n / all / 1000;
@@ -246,35 +217,6 @@ static struct op_time *times_of(struct steno_batch *b)
     return b->time;
 }
 
-/* ---- sampling ------------------------------------------------------------------------------------------------------------------ */
-
-/* Ends a lane that chose an end token, or whose session has ended. */
-static void lane_look(const struct steno_batch *b, uint32_t lane)
-{
-    struct sampler *p = &b->run.lane[lane].sampler;
-    steno_session *s = owner_of(b, lane);
-    if (p->done) return;
-    if (p->n && tokenizer_is_end(b->model->lm.tokenizer, p->out[p->n - 1].id)) {
-        p->n--;
-        p->ended = p->done = 1;
-    }
-    if (!s || session_should_stop(s) || audio_lm_goes_round(s, p)) p->done = 1;
-}
-
-static int next_rows(void *user)
-{
-    struct steno_batch *b = user;
-    for (uint32_t lane = 0; lane < clip_batch_of(b)->n_sequences; lane++) lane_look(b, lane);
-    run_advance(&b->run);
-    return b->run.n_rows > 0;
-}
-
-static void penalise(void *user, uint16_t lane, float *logits)
-{
-    const struct steno_batch *b = user;
-    sampler_penalise(&b->run.lane[lane].sampler, logits, (float)audio_lm_batch_of(b)->lane[lane].penalty);
-}
-
 /* ---- prompts ------------------------------------------------------------------------------------------------------------------- */
 
 /* The number of leading ids that a and b share. */
@@ -296,7 +238,7 @@ static int32_t prompt_shared(const struct steno_batch *b, uint16_t lane, const s
     const struct audio_lm_prompt *held = &a->lane[lane].held;
     const int has_rows = held->run && p->run - held->run <= (a->earlier != NULL);
     const size_t d = audio_lm_width(b->model);
-    const int32_t n_before = (int32_t)(p->before.len / sizeof(int32_t)), n_behind = (int32_t)(p->behind.len / sizeof(int32_t));
+    const int32_t n_before = audio_lm_n_ids(&p->before), n_behind = audio_lm_n_ids(&p->behind);
     const int32_t there = b->run.lane[lane].kv.len, all = n_before + p->n + n_behind;
     int32_t n = has_rows && b->model->n_states == 1 ? ids_shared(&held->before, &p->before) : 0;
     if (n == n_before && held->before.len == p->before.len) {
@@ -343,7 +285,7 @@ struct prompts {
 static int prompts_run(struct prompts *p)
 {
     struct steno_batch *b = p->b;
-    const struct chain_calls calls = { NULL, penalise, b };
+    const struct chain_calls calls = { NULL, audio_lm_penalise, b };
     struct run_time took;
     int ran = 0;
     if (!b->run.n_rows) return STENO_OK;
@@ -376,7 +318,7 @@ static int prompts_add(struct prompts *p, int32_t id, const float *row, uint16_t
 static int prompt_add(struct prompts *p, uint16_t lane, const struct audio_lm_prompt *of, int32_t from)
 {
     const int32_t *before = (const int32_t *)(const void *)of->before.p, *behind = (const int32_t *)(const void *)of->behind.p;
-    const int32_t n_before = (int32_t)(of->before.len / sizeof *before), n_behind = (int32_t)(of->behind.len / sizeof *behind);
+    const int32_t n_before = audio_lm_n_ids(&of->before), n_behind = audio_lm_n_ids(&of->behind);
     const int32_t rows_end = n_before + of->n, end = rows_end + n_behind;
     const size_t d = audio_lm_width(p->b->model);
     int rc = STENO_OK;
@@ -396,6 +338,7 @@ static int prompt_read(struct prompts *p, const struct clip_window *w)
                                         p->b->model->family->audio_lm->rows(w->rows.n), b->run };
     const int32_t known = prompt_shared(p->b, w->rows.lane, &of);
     lane_begin(p->b, w->rows.lane, w->s, known);
+    audio_lm_text_begin(p->b, w->rows.lane, w->s);
     prompt_hold(&b->lane[w->rows.lane].held, &of);
     return prompt_add(p, w->rows.lane, &of, known);
 }
@@ -420,13 +363,14 @@ static int prompts_read(struct steno_batch *b)
 /* Reads the prompts of all lanes that need one, then decodes their texts. */
 static int attempt_run(struct steno_batch *b)
 {
-    const struct chain_calls calls = { next_rows, penalise, b };
+    const struct chain_calls calls = { audio_lm_next, audio_lm_penalise, b };
     struct run_time took;
     int ran = 0, rc = prompts_read(b);
-    if (rc || !next_rows(b)) return rc;
+    if (rc || !audio_lm_first(b)) return rc;
     rc = exec_chain(b->exec, audio_lm_decoder_of(b), &b->run, INT_MAX, &calls, &ran, times_of(b), &took);
     charge(b, &(struct spent){ took.first_ns + took.rest_ns, ran, NULL, 0 });
-    return rc;
+    audio_lm_texts_end(b);
+    return rc ? rc : audio_lm_batch_of(b)->status;
 }
 
 int audio_lm_decode(struct steno_batch *b)

@@ -4,6 +4,7 @@
 #include "search/rules.h"
 #include "task/clips/clip_session.h"
 #include "task/ctc/ctc_words.h"
+#include "task/decode/prompt_lookup.h"
 
 enum { AUDIO_LM_OTHERS = 32 };
 
@@ -13,6 +14,8 @@ struct audio_lm_session {
     struct logit_rules rules;
     int32_t limit;               /* most ids of a clip's text */
     int32_t *ids;                /* [text_ctx] ids of the current clip */
+    int32_t *earlier, n_earlier; /* [text_ctx + 1] ids behind the rows of the clip that was decoded last, chosen ones included */
+    struct lookup_odds odds[DRAFT_KINDS]; /* how often draft tokens of its texts were right */
     struct buf bytes, raw, text; /* its text: bytes of the tokens, UTF-8, and the form for display */
     struct buf language;         /* the name of its language, as the model gives it */
     const char *forced;          /* language of the request; NULL: any */
@@ -40,6 +43,10 @@ struct audio_lm_lane {
     struct audio_lm_attempt now, best;
     struct buf tokens;           /* struct sampled_token of the best attempt, if there are several */
     struct audio_lm_prompt held;
+    int32_t *text;               /* [audio_lm_text_most] source of draft tokens: an earlier text, the prompt, and the chosen ids */
+    int32_t n_text, n_chosen;    /* n_chosen: ids of the lane that are in it */
+    struct prompt_lookup lookup;
+    uint32_t row, out;           /* of the current run: its first row, and that row's index among those with logits */
 };
 
 /* State in a batch. */
@@ -50,6 +57,7 @@ struct audio_lm_batch {
     int64_t run;                 /* number of the current run */
     float *encoded;              /* [rows of a run, d] output of the encoder in the same order, for a CTC head; NULL without one */
     struct audio_lm_lane *lane;  /* [n_windows] */
+    int status;                  /* of the choices in the current chain */
 };
 
 static inline struct audio_lm_session *audio_lm_of(const steno_session *s) { return s->part; }
@@ -57,6 +65,7 @@ static inline struct audio_lm_batch *audio_lm_batch_of(const struct steno_batch 
 static inline const struct plan *audio_lm_decoder_of(const struct steno_batch *b) { return &b->model->plan[PLAN_DECODER]; }
 static inline uint32_t audio_lm_width(const steno_model *m) { return m->plan[PLAN_ENCODER].slot[m->plan[PLAN_ENCODER].output].width; }
 
+static inline int32_t audio_lm_n_ids(const struct buf *ids) { return (int32_t)(ids->len / sizeof(int32_t)); }
 static inline int audio_lm_has_ctc(const steno_model *m) { return m->n_plans > PLAN_ALIGN; }
 
 extern const struct clip_decoder audio_lm_clips;
@@ -66,6 +75,21 @@ int audio_lm_encode(struct steno_batch *b);
 int audio_lm_decode(struct steno_batch *b);
 /* For benchmarks: the same, once, up to the limit of each text, whatever its ids are. */
 int audio_lm_decode_all(struct steno_batch *b);
+
+/* ---- audio_lm_choose.c: the steps of texts */
+
+/* Most ids of an earlier text, a prompt and its text. */
+static inline size_t audio_lm_text_most(const steno_model *m) { return 2 * ((size_t)m->text_ctx + 1); }
+
+steno_session *audio_lm_owner(const struct steno_batch *b, uint32_t lane); /* the session that uses the lane; NULL if it has ended */
+int audio_lm_retries(const steno_session *s);                       /* does a loop end an attempt? */
+int audio_lm_loops(steno_session *s, const struct sampler *p);      /* do the ids of a lane loop? */
+void audio_lm_penalise(void *user, uint16_t lane, float *logits);   /* as chain_calls.filter */
+/* Begins the text of a lane, whose prompt is that of s. */
+void audio_lm_text_begin(struct steno_batch *b, uint16_t lane, const steno_session *s);
+int audio_lm_first(struct steno_batch *b); /* adds the rows of the first steps. @return 0: all texts have ended */
+int audio_lm_next(void *user);             /* as chain_calls.next: takes the choices of the last replay, and adds the next rows */
+void audio_lm_texts_end(struct steno_batch *b); /* keeps the texts for the drafts of the next ones */
 
 /* Ids of a lane to a->ids, and their text for display to *text, without surrounding white space; its language to a->language.
  * STENO_ENOMEM */

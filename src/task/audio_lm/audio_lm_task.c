@@ -50,10 +50,16 @@ static size_t buffers_memory(const steno_model *m)
     return rows_memory(m) + earlier_memory(m) + encoded_memory(m);
 }
 
+/* Of a lane: where its draft tokens come from. */
+static size_t text_memory(const steno_model *m)
+{
+    return audio_lm_text_most(m) * sizeof(int32_t);
+}
+
 static size_t batch_sz(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
     return sizeof(struct audio_lm_batch) - sizeof(struct clip_batch) + clip_batch_memory(m, n_windows, n_lanes) + buffers_memory(m) +
-           n_windows * sizeof(struct audio_lm_lane);
+           n_windows * (sizeof(struct audio_lm_lane) + text_memory(m));
 }
 
 static int part_batch_open(struct steno_batch *b, steno_error *e)
@@ -64,7 +70,9 @@ static int part_batch_open(struct steno_batch *b, steno_error *e)
     a->earlier = earlier_memory(b->model) ? arena_alloc(&b->arena, earlier_memory(b->model)) : NULL;
     a->encoded = encoded_memory(b->model) ? arena_alloc(&b->arena, encoded_memory(b->model)) : NULL;
     a->lane = arena_array(&b->arena, b->n_windows, sizeof *a->lane);
-    const int has_all = a->rows && (a->earlier || !earlier_memory(b->model)) && a->lane && (a->encoded || !encoded_memory(b->model));
+    int has_all = a->rows && (a->earlier || !earlier_memory(b->model)) && a->lane && (a->encoded || !encoded_memory(b->model));
+    for (uint32_t i = 0; has_all && i < b->n_windows; i++)
+        has_all = (a->lane[i].text = arena_alloc(&b->arena, text_memory(b->model))) != NULL;
     return has_all ? clip_batch_init(b, e) : err_nomem(e, buffers_memory(b->model), "a batch");
 }
 
@@ -79,15 +87,21 @@ static void part_batch_close(struct steno_batch *b)
     }
 }
 
+/* Ids of the current clip, and of an earlier one. */
 static size_t ids_memory(const steno_model *m)
 {
     return (size_t)m->text_ctx * sizeof(int32_t);
 }
 
+static size_t earlier_ids_memory(const steno_model *m)
+{
+    return ((size_t)m->text_ctx + 1) * sizeof(int32_t);
+}
+
 static size_t memory(const steno_model *m, const steno_team *team, int shared)
 {
     (void)shared;
-    return sizeof(struct audio_lm_session) + clip_session_memory(m, team) + ids_memory(m);
+    return sizeof(struct audio_lm_session) + clip_session_memory(m, team) + ids_memory(m) + earlier_ids_memory(m);
 }
 
 static int part_open(steno_session *s, steno_error *e)
@@ -96,8 +110,10 @@ static int part_open(steno_session *s, steno_error *e)
     if (!a) return err_nomem(e, sizeof *a, "a session");
     const int rc = clip_session_open(s, &audio_lm_clips, e);
     if (rc) return rc;
+    memcpy(a->odds, prompt_lookup_of(0).odds, sizeof a->odds);
     a->ids = arena_alloc(&s->arena, ids_memory(s->model));
-    return a->ids ? STENO_OK : err_nomem(e, ids_memory(s->model), "a session");
+    a->earlier = arena_alloc(&s->arena, earlier_ids_memory(s->model));
+    return a->ids && a->earlier ? STENO_OK : err_nomem(e, ids_memory(s->model), "a session");
 }
 
 static void part_close(steno_session *s)

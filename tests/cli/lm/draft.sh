@@ -41,4 +41,23 @@ t 2 "--draft-max without a draft model is refused" --draft-max 3 "$DIGITS"
 err_has "needs --draft"
 t 2 "--draft-max 0 is refused with a draft model" --draft "$MODEL" --draft-max 0 "$DIGITS"
 t 2 "--draft-max 16 is refused" --draft "$MODEL" --draft-max 16 "$DIGITS"
+
+# ---- audio language models draft from earlier text
+
+Q=$SRC/tests/data/qwen3_asr
+q() {
+    local want=$1 claim=$2
+    shift 2
+    expect "$want" "$claim" -q -m "$Q" -l en -f json --sample-length 64 "$@"
+}
+q 0 "a text without drafts is written" --draft-max 0 --print-timings "$SRC/tests/data/demo.wav"
+cp "$T/out" alone
+grep -q "drafted" "$T/err" && bad "--draft-max 0 drafts nothing" "$(cat "$T/err")"
+for draft_max in "" "--draft-max 15"; do
+    q 0 "drafts from earlier text give the same bytes, $draft_max" $draft_max --print-timings "$SRC/tests/data/demo.wav"
+    same "$T/out" alone
+    grep -q "drafted [1-9][0-9]* tokens, [1-9][0-9]* of them accepted" "$T/err" || bad "draft tokens are counted" "$(cat "$T/err")"
+done
+q 2 "--draft-max 16 is refused by an audio language model" --draft-max 16 "$SRC/tests/data/demo.wav"
+q 2 "a draft model is refused by an audio language model" --draft "$Q" "$SRC/tests/data/demo.wav"
 finish
