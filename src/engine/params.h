@@ -29,12 +29,13 @@ enum {
     MODELS_AUDIO_LM_CTC = 1 << 12,   /* audio language models with a CTC head */
     MODELS_VAD_VOTES = 1 << 13,      /* voice activity: frames vote, and a schedule of silences ends a span */
     MODELS_VAD_THRESHOLDS = 1 << 14, /* voice activity, with two thresholds */
-    MODELS_PIECES = 1 << 15,         /* clips become pieces with times, without tags or searches: CTC heads and transducers */
+    MODELS_PIECES = 1 << 15,         /* clips become pieces with times, without tags: CTC heads and transducers */
     MODELS_AUDIO_LM_ITN = 1 << 16,     /* audio language models that write numbers in two ways */
     MODELS_AUDIO_LM_CONTEXT = 1 << 17, /* audio language models with a free text in their prompt */
     MODELS_PIECES_STREAM = 1 << 18,  /* the same for the chunks of a stream */
     MODELS_PROMPTED = 1 << 19,       /* a prompt gives the language */
     MODELS_ALIGNER = 1 << 20,        /* forced aligners */
+    MODELS_PIECES_CTC = 1 << 21,     /* clips become pieces by a CTC head */
     MODELS_AR = MODELS_MULTILINGUAL | MODELS_ENGLISH, /* encoder-decoder models */
     MODELS_CLIPS = MODELS_CTC | MODELS_CIF | MODELS_PIECES | MODELS_AUDIO_LM, /* models that decode clip by clip */
     MODELS_STREAMS = MODELS_CIF_STREAM | MODELS_PIECES_STREAM, /* models that decode chunk by chunk */
@@ -46,6 +47,9 @@ enum {
     MODELS_VOCAB = MODELS_AR | MODELS_CTC | MODELS_CIF | MODELS_CIF_STREAM | MODELS_PUNCTUATION,
     MODELS_CONTEXT = MODELS_LM | MODELS_AUDIO_LM | MODELS_ALIGNER | MODELS_PIECES, /* a context, or a longest clip, of a chosen size */
     MODELS_GENERATE = MODELS_AR | MODELS_LM, /* models that continue a text */
+    MODELS_BEAMS = MODELS_AR | MODELS_CTC | MODELS_PIECES_CTC, /* models with a beam search */
+    MODELS_BOOSTED = MODELS_BEAMS,                              /* models whose choices hot words boost */
+    MODELS_HOTWORDS = MODELS_BOOSTED | MODELS_CIF_HOTWORDS | MODELS_AUDIO_LM,
     MODELS_ALL = MODELS_SPEECH | MODELS_PUNCTUATION | MODELS_VAD | MODELS_VAD_VOTES | MODELS_LM | MODELS_EMBED | MODELS_ALIGNER
 };
 

@@ -106,7 +106,7 @@ static const struct promise transcribe[] = {
     { "carry-initial-prompt", DECODES, "--carry-initial-prompt", "--initial-prompt one,two,three,four,five,six " WINDOWS, NULL },
     { "prompt-tokens", DECODES, "--prompt-tokens 5,6,7", "", NULL },
     { "prefix", DECODES, "--prefix a", "", NULL },
-    { "hotwords", SPEECH, "--hotwords a,b", "", "api/test_hotwords.c, golden/test_ctc_search.c" },
+    { "hotwords", SPEECH, "--hotwords a,b", "", "api/test_hotwords.c, golden/test_ctc_search.c, golden/parakeet/test_parakeet_search.c" },
     { "hotwords-boost", TIMED, "--hotwords-boost 20", "--hotwords a,b", "api/test_hotwords.c, golden/test_ctc_search.c" },
     { "repetition-penalty", DECODES, "--repetition-penalty 1.3", "", NULL },
     { "repetition-penalty", NANO, "--repetition-penalty 1.3", "", "golden/test_nano.c" },

@@ -193,36 +193,60 @@ static int words_add(steno_session *s, const struct clip_window *w, int32_t n_id
     return ctc_words_add(&c->words, &h, &s->result, g) ? err_nomem(&s->error, s->result.words.len, "words") : STENO_OK;
 }
 
+/* Adds the rows of a token whose first row is `row`. *begin: the end of the token before it; -1: there is none */
+static void rows_add(const steno_session *s, int32_t id, int32_t row, int32_t *begin)
+{
+    if (*begin < 0) *begin = row > 0 ? row - 1 : 0;
+    const struct piece_rows rows = { *begin, s->model->family->pieces->is_mark(s->model, id) ? *begin : row };
+    buf_add(&ctc_of(s)->rows, &rows, sizeof rows);
+    *begin = row;
+}
+
 /* The rows of each token, as NeMo gives them: it ends at the first row where it is the most probable id, and begins where the token before
- * it ends. A mark ends where it begins. @return 0: no memory */
+ * it ends. A mark ends where it begins. STENO_OK, STENO_ENOMEM */
 static int find_rows(steno_session *s, const struct clip_window *w)
 {
-    struct ctc_session *c = ctc_of(s);
     const struct best *best = s->batch->run.argmax.best + w->rows.row;
     const int32_t blank = ctc_model_of(s->model)->blank;
     int32_t last = -1, begin = -1;
-    buf_clear(&c->rows);
     for (int32_t i = 0; i < w->rows.n; last = best[i++].id) {
         const int32_t id = best[i].id;
         if (id == last || id == blank || id < 0) continue;
-        if (begin < 0) begin = i ? i - 1 : 0;
-        const struct piece_rows rows = { begin, s->model->family->pieces->is_mark(s->model, id) ? begin : i };
-        buf_add(&c->rows, &rows, sizeof rows);
-        begin = i;
+        rows_add(s, id, i, &begin);
     }
-    return !c->rows.err;
+    return ctc_of(s)->rows.err ? err_nomem(&s->error, ctc_of(s)->rows.len, "times of tokens") : STENO_OK;
+}
+
+/* The same for the tokens of a search, by their most probable alignment with the rows. */
+static int align_rows(steno_session *s, const struct clip_window *w, const struct clip_found *f)
+{
+    struct ctc_session *c = ctc_of(s);
+    int32_t begin = -1;
+    int rc = find_words(s, w, f->n);
+    if (rc) return rc;
+    rc = ctc_words_align(&c->words);
+    for (int32_t i = 0, k = 0; i < f->n && !rc; i++) {
+        const int32_t row = ctc_words_row_of(&c->words, i, &k), before = begin > 0 ? begin : 0;
+        rows_add(s, f->ids[i], row >= 0 ? row : before, &begin);
+    }
+    return rc || c->rows.err ? err_nomem(&s->error, c->rows.len, "times of tokens") : STENO_OK;
 }
 
 static int settle_pieces(steno_session *s, const struct clip_window *w)
 {
     struct ctc_session *c = ctc_of(s);
-    const struct clip_found found = collapse(s, w, w->rows.n);
-    int rc = clip_rows_requested(s) ? show_rows(s, w) : STENO_OK;
+    struct clip_found found = { 0 };
+    int rc = c->searches ? search(s, w, &found) : STENO_OK;
+    if (!c->searches) found = collapse(s, w, w->rows.n);
+    if (!rc && clip_rows_requested(s)) rc = show_rows(s, w);
     if (!rc) rc = hypotheses_add(s, w, &found);
-    if (!rc && !find_rows(s, w)) rc = err_nomem(&s->error, c->rows.len, "times of tokens");
+    if (rc) return rc;
+    buf_clear(&c->rows);
+    rc = c->searches ? align_rows(s, w, &found) : find_rows(s, w);
+    if (rc) return rc;
     const struct piece_rows *rows = (const struct piece_rows *)(const void *)c->rows.p;
     const struct clip_pieces p = { found.ids, found.tokens, rows, found.n, row_ms_of(s), "ctc", NULL };
-    return rc ? rc : clip_pieces_add(s, w, &p, &c->text.text);
+    return clip_pieces_add(s, w, &p, &c->text.text);
 }
 
 static int settle(steno_session *s, const struct clip_window *w)
@@ -267,7 +291,7 @@ const struct clip_decoder ctc_decoder = { .max_clips = UINT32_MAX, .take = take,
 
 static unsigned serves(const steno_model *m)
 {
-    return m->family->pieces ? MODELS_PIECES : MODELS_CTC;
+    return m->family->pieces ? MODELS_PIECES | MODELS_PIECES_CTC : MODELS_CTC;
 }
 
 /* Logits exist for one tile of rows at a time, independent of lanes. A lane is a clip in the run. */

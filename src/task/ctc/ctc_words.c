@@ -221,13 +221,23 @@ static void words_make(struct ctc_words *w, const struct ctc_clip *h, struct res
     word_close(w, &o, r, g);
 }
 
+int ctc_words_align(struct ctc_words *w)
+{
+    return ctc_align((struct ctc_span *)(void *)w->span.p, (const int32_t *)(const void *)w->label.p, n_labels(w),
+                     (const float *)(const void *)w->logp.p, w->n_rows, &w->back);
+}
+
+int32_t ctc_words_row_of(const struct ctc_words *w, int32_t i, int32_t *k)
+{
+    if (*k >= n_labels(w) || ((const int32_t *)(const void *)w->at.p)[*k] != i) return -1;
+    return ((const struct ctc_span *)(const void *)w->span.p)[(*k)++].begin;
+}
+
 int ctc_words_add(struct ctc_words *w, const struct ctc_clip *h, struct result *r, struct segment *g)
 {
-    const int32_t n = n_labels(w), *label = (const int32_t *)(const void *)w->label.p;
-    struct ctc_span *span = (struct ctc_span *)(void *)w->span.p;
-    if (!n) return STENO_OK;
-    const int rc = ctc_align(span, label, n, (const float *)(const void *)w->logp.p, w->n_rows, &w->back);
-    if (rc || span[0].begin < 0) return rc;
+    if (!n_labels(w)) return STENO_OK;
+    const int rc = ctc_words_align(w);
+    if (rc || ((const struct ctc_span *)(const void *)w->span.p)[0].begin < 0) return rc;
     g->first_word = r->words.len / sizeof(struct word);
     words_make(w, h, r, g);
     if (w->word.err || r->text.err || r->words.err) return STENO_ENOMEM;

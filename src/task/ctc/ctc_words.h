@@ -57,5 +57,9 @@ void ctc_words_free(struct ctc_words *w);
 int ctc_words_begin(struct ctc_words *w, const struct ctc_alphabet *of, const struct ctc_ids *ids, int32_t n_rows);
 static inline const uint32_t *ctc_words_panels(const struct ctc_words *w) { return (const uint32_t *)(const void *)w->panels.p; }
 void ctc_words_row(struct ctc_words *w, int32_t row, const float *logits, const struct best *best);
+/* For pieces with times, instead of ctc_words_add: the first row of id i, -1: it has none. Read ids in order; *k begins with 0. STENO_OK,
+ * STENO_ENOMEM */
+int ctc_words_align(struct ctc_words *w);
+int32_t ctc_words_row_of(const struct ctc_words *w, int32_t i, int32_t *k);
 int ctc_words_add(struct ctc_words *w, const struct ctc_clip *h, struct result *r, struct segment *g);
 #endif

@@ -84,6 +84,30 @@ static int from_streams_gguf(uint64_t *digest, steno_error *e) { return use(&str
 static int stream(uint64_t *digest, steno_error *e) { return use(&streams, NULL, 0, digest, e); }
 static int audio_lm(uint64_t *digest, steno_error *e) { return use(NULL, "tests/data/qwen3_asr", 0, digest, e); }
 
+/* A clip with beams and hot words. */
+static int searched(const char *path, uint64_t *digest, steno_error *e)
+{
+    steno_model *m = NULL;
+    steno_session *s = NULL;
+    steno_transcribe_params t;
+    steno_transcribe_params_init(&t);
+    t.beam_size = 3;
+    t.n_best = 2;
+    t.hotwords = "two\nseven";
+    int rc = steno_model_open(&m, material(path).s, NULL, e);
+    if (!rc) rc = steno_session_open(&s, m, NULL, NULL, e);
+    if (s) {
+        rc = steno_transcribe(s, audio.pcm, N_SAMPLES, &t);
+        *digest = result_digest(s);
+        if (rc) snprintf(e->text, sizeof e->text, "%s", steno_last_error(s));
+    }
+    steno_session_close(s);
+    steno_model_close(m);
+    return rc;
+}
+
+static int beams_of_ctc(uint64_t *digest, steno_error *e) { return searched("parakeet/hf/ctc", digest, e); }
+
 /* Words of a text. */
 static int aligner(uint64_t *digest, steno_error *e)
 {
@@ -131,7 +155,7 @@ static void test_every_allocation_between_files_and_results_may_fail(void **stat
     static const struct { const char *name; int (*way)(uint64_t *digest, steno_error *e); } ways[] = {
         { "a .nemo file", from_nemo }, { "NVIDIA's GGUF file", from_gguf }, { "a .bin file", from_bin },
         { "a GGUF file of streams", from_streams_gguf }, { "a stream", stream }, { "Qwen3-ASR", audio_lm },
-        { "Qwen3-ForcedAligner", aligner },
+        { "Qwen3-ForcedAligner", aligner }, { "beams of a CTC head", beams_of_ctc },
         { "streams become a GGUF file", to_gguf }, { "TDT becomes a .bin file", to_bin }, { "Qwen3-ASR becomes a GGUF file", lm_to_gguf },
     };
     (void)state;
