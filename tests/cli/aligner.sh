@@ -29,10 +29,19 @@ err_has "zh, en, yue, fr, de, it, ja, ko, pt, ru, es"
 expect 2 "a text without words is refused" align -q -m "$A" "$SOUND" "... !"
 err_has "there are no words in the text to align"
 silence 41 >long.wav
-expect 2 "audio that is too long is refused" align -q -m "$A" long.wav "one"
-err_has "the audio is longer than 40 s, the most that the aligner takes at once"
+expect 0 "audio that is longer than a clip is aligned" align -q -m "$A" long.wav "one two three"
+is "words of a long audio are those of the text" "$(cut -d' ' -f3- "$T/out" | tr '\n' '|')" "one|two|three|"
+in_order 41000
+yes "one two three four" | head -n 4000 >many.txt
+expect 2 "a text that is far too long is refused" align -q -m "$A" long.wav @many.txt
+err_has "is it the text of this audio?"
 
 # ---- word times of transcripts
+
+long_speech 8 >speech.wav # 58 s
+Q=$SRC/tests/data/qwen3_asr
+expect 0 "a segment that is longer than a clip has words" -q -m "$Q" --ctx-size 2400 --align-model "$A" -f json speech.wav
+out_has '"words": [{'
 
 words() { grep -o '"source": "aligner"' "$T/out" | wc -l; } # segments whose words the aligner has timed
 for m in "$MODEL" "$SRC/tests/data/qwen3_asr" "$SRC/models/parakeet-digits"; do

@@ -1,6 +1,6 @@
 /* steno: a forced aligner: its calls. SPDX-License-Identifier: MIT
  *
- * A known text is aligned with one clip, all lines together. In a result of another session, each segment is a clip. */
+ * All lines of a known text are aligned together. In a result of another session, each segment is a text with its own audio. */
 #include <math.h>
 #include <string.h>
 #include "engine/params.h"
@@ -83,18 +83,11 @@ static int take_text(steno_session *s, const char *text)
     return rc;
 }
 
-/* The clip that is asked for. */
-static int take_audio(steno_session *s, const steno_transcribe_params *p, const float **pcm, int64_t *n)
+/* The range that is asked for. */
+static struct aligner_range range_of(const steno_transcribe_params *p)
 {
-    const struct aligner_session *a = aligner_of(s);
-    const int64_t from = p->offset_ms * (FBANK_RATE / 1000), most = aligner_most_samples(s->model);
-    const int64_t asked = p->duration_ms * (FBANK_RATE / 1000), some = asked && asked < most ? asked : most + 1;
-    int rc = aligner_audio_get(s, from, from + some, pcm, n);
-    if (!rc && *n > most)
-        rc = err_set(&s->error, STENO_EARG, "the audio is longer than %d s, the most that the aligner takes at once: align parts of it "
-                     "with their texts, or the segments of a transcript", (int)(most / FBANK_RATE));
-    s->result.duration_ms = a->stream.samples / (FBANK_RATE / 1000);
-    return rc;
+    const int64_t from = p->offset_ms * (FBANK_RATE / 1000), some = p->duration_ms * (FBANK_RATE / 1000);
+    return (struct aligner_range){ from, some ? from + some : INT64_MAX };
 }
 
 /* Makes each line a segment. */
@@ -123,16 +116,15 @@ static int put_lines(steno_session *s, const steno_transcribe_params *p, int64_t
 
 int aligner_align(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p)
 {
-    const float *pcm;
+    const struct aligner_range r = range_of(p);
     int64_t n = 0;
     int rc = check(s, p);
     if (!rc) rc = take_text(s, text);
     if (rc) return rc;
     if (!language_is_auto(p->language)) s->result.language = language_code(language_find(p->language));
-    buf_clear(&aligner_of(s)->ms);
     aligner_audio_begin(s, src);
-    rc = take_audio(s, p, &pcm, &n);
-    if (!rc && n) rc = aligner_run(s, pcm, n);
+    rc = aligner_text_run(s, &r, p, &n);
+    s->result.duration_ms = aligner_of(s)->stream.samples / (FBANK_RATE / 1000);
     if (!rc) rc = put_lines(s, p, n);
     const int64_t done_ms = n / (FBANK_RATE / 1000);
     if (!rc && p->on_progress) p->on_progress(p->user, done_ms, done_ms);
@@ -143,24 +135,12 @@ int aligner_align(steno_session *s, const steno_source *src, const char *text, c
 
 struct realign { steno_session *s; struct result *r; struct buf segments, words; };
 
-/* The samples of a segment. */
-static int clip_of(steno_session *s, const struct segment *g, const float **pcm, int64_t *n)
-{
-    const int64_t most = aligner_most_samples(s->model);
-    const int64_t from = llround(g->start * FBANK_RATE), to = llround(g->end * FBANK_RATE);
-    if (to - from > most)
-        return err_set(&s->error, STENO_EARG, "the segment at %.2f s is %.1f s long, more than the %d s that the aligner takes at once: "
-                       "transcribe in shorter clips", g->start, g->end - g->start, (int)(most / FBANK_RATE));
-    *n = 0;
-    return to > from && from >= 0 ? aligner_audio_get(s, from, to, pcm, n) : STENO_OK;
-}
-
 static int align_segment(struct realign *j, struct segment *g)
 {
     steno_session *s = j->s;
     struct aligner_session *a = aligner_of(s);
     struct result *r = j->r;
-    const float *pcm;
+    const struct aligner_range range = { llround(g->start * FBANK_RATE), llround(g->end * FBANK_RATE) };
     int64_t n = 0;
     buf_clear(&a->text);
     buf_str(&a->text, r->text.p + g->text); /* the results' texts move while words are added */
@@ -171,12 +151,12 @@ static int align_segment(struct realign *j, struct segment *g)
     if (!spoken_words_count(&a->words)) return STENO_OK;
     aligner_text_begin(a);
     int rc = aligner_text_add(s);
-    if (!rc) rc = clip_of(s, g, &pcm, &n);
+    if (rc || range.from < 0 || range.to <= range.from) return rc;
+    rc = aligner_text_run(s, &range, NULL, &n);
     if (rc || !n) return rc;
-    rc = aligner_run(s, pcm, n);
     const struct place to = { .at = g->start, .end = g->start + (double)n / FBANK_RATE, .text = &r->text, .words = &j->words };
-    if (!rc) put_words(a, a->text.p, &to, g);
-    return rc;
+    put_words(a, a->text.p, &to, g);
+    return STENO_OK;
 }
 
 static int align_all(struct realign *j, const steno_transcribe_params *p)

@@ -12,6 +12,7 @@ void aligner_audio_begin(steno_session *s, const steno_source *src)
     fbank_stream_begin(&a->stream, src, 0, 0);
     buf_clear(&a->pcm);
     a->at = 0;
+    a->keep = INT64_MAX;
 }
 
 static int64_t n_held(const struct aligner_session *a)
@@ -29,9 +30,10 @@ static int go_back(steno_session *s)
     return STENO_OK;
 }
 
-/* Drops the first n samples that are held. */
-static void drop(struct aligner_session *a, int64_t n)
+/* Drops the samples before `from` and before those that are kept. */
+static void drop(struct aligner_session *a, int64_t from)
 {
+    int64_t n = (from < a->keep ? from : a->keep) - a->at;
     if (n > n_held(a)) n = n_held(a);
     if (n <= 0) return;
     a->at += n;
@@ -55,13 +57,25 @@ int aligner_audio_get(steno_session *s, int64_t from, int64_t to, const float **
     int64_t got = from < a->at ? go_back(s) : 1;
     if (got < 0) return (int)got;
     for (got = 1; got > 0 && a->at + n_held(a) < to;) {
-        drop(a, from - a->at);
+        drop(a, from);
         got = read_piece(s, to - a->at - n_held(a));
     }
     if (got < 0) return (int)got;
-    drop(a, from - a->at);
+    drop(a, from);
     const int64_t have = a->at + n_held(a) - from;
     *n = have < 0 ? 0 : have < to - from ? have : to - from;
-    *pcm = (const float *)(const void *)a->pcm.p;
+    *pcm = *n ? (const float *)(const void *)a->pcm.p + (from - a->at) : NULL;
     return STENO_OK;
+}
+
+int aligner_audio_end(steno_session *s)
+{
+    struct aligner_session *a = aligner_of(s);
+    int64_t got;
+    do {
+        drop(a, INT64_MAX);
+        got = read_piece(s, PIECE);
+        if (session_should_stop(s)) return err_set(&s->error, STENO_ECANCELED, "canceled");
+    } while (got > 0);
+    return (int)got;
 }

@@ -1,7 +1,8 @@
 /* steno: state of a forced aligner. SPDX-License-Identifier: MIT
  *
  * A clip passes through the encoder. Its rows and the spoken words of its text are the prompt of a language model, which runs once. Its
- * head gives a class of time at each of the two marks behind a word. Nothing is queued: a call does its work at once. */
+ * head gives a class of time at each of the two marks behind a word. Longer audio is a chain of clips (search/align_chain.h). Nothing is
+ * queued: a call does its work at once. */
 #ifndef STENO_TASK_ALIGNER_ALIGNER_SESSION_H
 #define STENO_TASK_ALIGNER_ALIGNER_SESSION_H
 #include "engine/session.h"
@@ -13,9 +14,12 @@ struct aligner_session {
     struct fbank_stream stream; /* reads audio, and makes the rows of a clip */
     struct buf pcm;             /* float, samples from `at` on */
     int64_t at;
+    int64_t keep;               /* samples from here on are not dropped */
     struct spoken_words words;  /* of the current line or segment */
-    struct buf prompt;          /* int32_t: ids of the words of the clip, and marks */
-    struct buf ms, probability; /* int32_t, float: of each mark of the clip */
+    struct buf prompt;          /* int32_t: ids of all words of the text, and marks */
+    struct buf ends;            /* int32_t: where each word ends in the prompt, behind its marks */
+    struct buf clip_ms, clip_probability; /* int32_t, float: of each mark of the clip */
+    struct buf ms, probability; /* the same of each mark of the text */
     struct buf text, scratch;
 };
 
@@ -30,21 +34,36 @@ static inline struct aligner_batch *aligner_batch_of(const struct steno_batch *b
 static inline const struct aligner_model *aligner_model_of(const steno_model *m) { return m->part; }
 static inline int64_t aligner_most_samples(const steno_model *m) { return fbank_samples_of_rows(fbank_bank_of(m), m->audio_ctx); }
 
-/* ---- aligner_run.c: one clip */
-
-/* Begins a clip's text, and adds the words in a->words to it. */
-void aligner_text_begin(struct aligner_session *a);
-int aligner_text_add(steno_session *s);
-/* Aligns the text with pcm[n], 0 < n <= aligner_most_samples: fills a->ms, times from the clip's beginning that do not fall, and
- * a->probability. A status. */
-int aligner_run(steno_session *s, const float *pcm, int64_t n);
-
 /* ---- aligner_audio.c: the audio of clips */
 
 void aligner_audio_begin(steno_session *s, const steno_source *src);
 /* Samples [from, to) of the source, or as many as there are: *pcm[*n], valid until the next call. The source goes back to its beginning if
- * the range begins before the last one. A status. */
+ * the range begins before the last one and before a->keep. A status. */
 int aligner_audio_get(steno_session *s, int64_t from, int64_t to, const float **pcm, int64_t *n);
+/* Reads the source to its end, which is then a->stream.samples. A status. */
+int aligner_audio_end(steno_session *s);
+
+/* ---- aligner_run.c: one clip */
+
+/* Begins a text, and adds the words in a->words to it. */
+void aligner_text_begin(struct aligner_session *a);
+int aligner_text_add(steno_session *s);
+static inline size_t aligner_text_words(const struct aligner_session *a) { return a->ends.len / sizeof(int32_t); }
+
+/* Some words of the text. */
+struct aligner_words { size_t first, n; };
+/* Aligns words of the text with pcm[n], 0 < n <= aligner_most_samples: fills a->clip_ms, times from the clip's beginning that do not fall,
+ * and a->clip_probability. goes_on: the audio goes on behind the clip, and the last words may be left out: those that do not fit, and those
+ * behind the first ones at its end. w->n becomes the number of words that were aligned. A status. */
+int aligner_run(steno_session *s, const float *pcm, int64_t n, struct aligner_words *w, int goes_on);
+
+/* ---- aligner_text.c: the whole text */
+
+/* A range of the source, in samples. */
+struct aligner_range { int64_t from, to; };
+/* Aligns the text with the range, of which n samples exist (to INT64_MAX: up to the end of the source): fills a->ms, times from r->from on
+ * that do not fall, and a->probability, or nothing if n is 0. p: its progress is reported behind each clip; may be NULL. A status. */
+int aligner_text_run(steno_session *s, const struct aligner_range *r, const steno_transcribe_params *p, int64_t *n);
 
 /* ---- the calls */
 

@@ -57,7 +57,8 @@ static void part_close(steno_session *s)
     if (!a) return;
     fbank_stream_close(&a->stream);
     spoken_words_free(&a->words);
-    struct buf *const all[] = { &a->pcm, &a->prompt, &a->ms, &a->probability, &a->text, &a->scratch };
+    struct buf *const all[] = { &a->pcm, &a->prompt, &a->ends, &a->clip_ms, &a->clip_probability, &a->ms, &a->probability, &a->text,
+                                &a->scratch };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) buf_free(all[i]);
 }
 

@@ -188,8 +188,9 @@ static void test_logits_of_the_first_mark(void **state)
     assert_int_equal(spoken_words_find(&a->words, "Four", 4), 0);
     aligner_text_begin(a);
     assert_int_equal(aligner_text_add(s), 0);
-    a->prompt.len -= sizeof(int32_t);
-    assert_int_equal(aligner_run(s, pcm, n), 0);
+    --*(int32_t *)(void *)a->ends.p;
+    struct aligner_words w = { 0, 1 };
+    assert_int_equal(aligner_run(s, pcm, n, &w, 0), 0);
     const float *logits = inside_logits(s, 0);
     assert_int_equal(json_array_size(want), aligner_model_of(m)->classes);
     double most = 0, sum = 0;
@@ -245,10 +246,9 @@ static void test_lengths_of_the_audio(void **state)
     assert_int_equal(align_noise(s, 0, "one two", NULL), 0);
     assert_int_equal(steno_word_get(s, 0, 1, &w), 0);
     assert_int_equal(w.t0_ms, -1);
-    refused(s, align_noise(s, MOST + 1, "one", NULL), "the audio is longer than 40 s");
     steno_transcribe_params p;
     steno_transcribe_params_init(&p);
-    p.offset_ms = 500; /* what is left is short enough */
+    p.offset_ms = 500; /* what is left is one clip */
     if (align_noise(s, MOST + SECOND / 2, "one", &p)) fail_msg("%s", steno_last_error(s));
     assert_int_equal(steno_word_get(s, 0, 0, &w), 0);
     assert_true(w.t0_ms >= 500);
