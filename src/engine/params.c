@@ -56,72 +56,6 @@ int param_refuse(const struct param_check *j, const char *fmt, ...)
 
 /* ---- which model supports what ----------------------------------------------------------------------------------------------- */
 
-static unsigned who(const steno_model *m, enum steno_call call)
-{
-    static const unsigned any[] = { [STENO_CALL_TRANSCRIBE] = MODELS_SPEECH, [STENO_CALL_ALIGN] = MODELS_ALIGNED | MODELS_ALIGNER,
-                                    [STENO_CALL_FIND_SPEECH] = MODELS_VAD | MODELS_VAD_VOTES | MODELS_VAD_THRESHOLDS,
-                                    [STENO_CALL_OPEN] = MODELS_ALL,
-                                    [STENO_CALL_PUNCTUATE] = MODELS_PUNCTUATION, [STENO_CALL_EMBED] = MODELS_LM | MODELS_EMBED,
-                                    [STENO_CALL_GENERATE] = MODELS_GENERATE };
-    if (!m) return any[call];
-    const unsigned by = m->task->serves(m);
-    return call == STENO_CALL_ALIGN && (by & MODELS_AR) ? MODELS_ALIGNED | by : by;
-}
-
-int param_served(const struct param *r, const steno_model *m, enum steno_call call)
-{
-    const unsigned by = who(m, call);
-    if (by & MODELS_ALIGNED) return (r->models & MODELS_ALIGNED) && (!(by & MODELS_ENGLISH) || (r->models & (MODELS_ENGLISH | MODELS_CTC)));
-    return (r->models & by) != 0;
-}
-
-#define TOKEN_BY_TOKEN "is for models that decode token by token"
-#define LANGUAGES "is for models that know several languages"
-#define OF_ENCODER "is for encoder-decoder models"
-#define OF_ENCODER_OR_CTC "is for encoder-decoder models, and for those whose text a CTC head finds"
-
-/* Why other models do not support a parameter of these models. An audio language model also decodes token by token: what it does not
- * support belongs to decoders that attend to an encoder. */
-static const struct { unsigned models; const char *why, *audio_lm; } reasons[] = {
-    { MODELS_AR, TOKEN_BY_TOKEN, OF_ENCODER }, { MODELS_AR | MODELS_ALIGNED, TOKEN_BY_TOKEN, OF_ENCODER },
-    { MODELS_AR | MODELS_AUDIO_LM_CONTEXT, TOKEN_BY_TOKEN, "is for models whose prompt has a free text" },
-    { MODELS_MULTILINGUAL, LANGUAGES, "is for multilingual encoder-decoder models" },
-    { MODELS_MULTILINGUAL | MODELS_ALIGNED, LANGUAGES, "is for multilingual encoder-decoder models" },
-    { MODELS_AR | MODELS_CTC | MODELS_AUDIO_LM | MODELS_ALIGNED | MODELS_ALIGNER | MODELS_PROMPTED, LANGUAGES, NULL },
-    { MODELS_BEAMS, "is for models that decode token by token or search the rows of a CTC head", OF_ENCODER_OR_CTC },
-    { MODELS_RESUMED, "is for models that decode windows or clips", NULL },
-    { MODELS_HOTWORDS,
-      "is for models that decode token by token, search the rows of a CTC head, or were trained with hot words", NULL },
-    { MODELS_WORD_TIMES | MODELS_AUDIO_LM_CTC, "is for models with word times", NULL },
-    { MODELS_CTC, "is for models with tags", NULL },
-    { MODELS_CTC | MODELS_AUDIO_LM_ITN, "is for models that can write numbers in two ways", NULL },
-    { MODELS_AUDIO_LM, "is for audio language models", NULL },
-    { MODELS_AR | MODELS_CLIPS | MODELS_PIECES_STREAM, "is for models that decode windows or clips", NULL },
-    { MODELS_PIECES_STREAM, "is for models that decode streams with a choice of look-ahead", NULL },
-    { MODELS_CLIPS, "is for models that decode clips", NULL },
-    { MODELS_CONTEXT, "is for language models, and for models with a choice of the longest clip", NULL },
-    { MODELS_PIECES | MODELS_PIECES_STREAM, "is for models with a transducer, a CTC head, or both (Parakeet)", NULL },
-    { MODELS_FBANK, "is for models whose filter banks are shifted and scaled", NULL },
-    { MODELS_VOCAB, "is for models whose vocabulary may lie elsewhere", NULL },
-    { MODELS_VAD, "is for voice-activity models", NULL },
-    { MODELS_VAD_VOTES, "is for voice-activity models with a schedule of silences", NULL },
-    { MODELS_VAD_THRESHOLDS, "is for voice-activity models with two thresholds", NULL },
-    { MODELS_GENERATE, "is for language models", NULL },
-    { MODELS_LM | MODELS_EMBED, "is for embedding models", NULL },
-    { MODELS_PUNCTUATION, "is for punctuation models", NULL },
-};
-
-const char *param_why_not(const struct param *r, const steno_model *m, enum steno_call call)
-{
-    if (call == STENO_CALL_ALIGN && !(r->models & MODELS_ALIGNED)) return "is about decoding, and an alignment has a known text";
-    if (call == STENO_CALL_ALIGN && m && (who(m, call) & MODELS_ALIGNER)) return "is for alignments by an encoder-decoder model";
-    const int audio_lm = m && (who(m, call) & MODELS_AUDIO_LM);
-    if (audio_lm && r->audio_lm_why) return r->audio_lm_why;
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (reasons[i].models == r->models) return audio_lm && reasons[i].audio_lm ? reasons[i].audio_lm : reasons[i].why;
-    return TOKEN_BY_TOKEN;
-}
-
 /* A value that the model uses anyway: a program may set it for all models, but a user who types it made a mistake. */
 static int is_so_anyway(const struct param_check *j, const struct param *r)
 {
@@ -138,7 +72,7 @@ static int check_served(const struct param_check *j)
         if (is_asked && !param_served(&r[i], j->m, j->call))
             return param_refuse(j, "{%s} %s; this %s%s model does not serve it: leave it out", r[i].name,
                                 param_why_not(&r[i], j->m, j->call), j->m ? j->m->family->name : "",
-                                j->m && who(j->m, j->call) & MODELS_ENGLISH ? " (English only)" : "");
+                                j->m && param_kinds(j->m, j->call) & MODELS_ENGLISH ? " (English only)" : "");
     }
     return STENO_OK;
 }

@@ -48,7 +48,7 @@ enum {
     MODELS_CONTEXT = MODELS_LM | MODELS_AUDIO_LM | MODELS_ALIGNER | MODELS_PIECES, /* a context, or a longest clip, of a chosen size */
     MODELS_GENERATE = MODELS_AR | MODELS_LM, /* models that continue a text */
     MODELS_BEAMS = MODELS_AR | MODELS_CTC | MODELS_PIECES_CTC, /* models with a beam search */
-    MODELS_BOOSTED = MODELS_BEAMS,                              /* models whose choices hot words boost */
+    MODELS_BOOSTED = MODELS_BEAMS | MODELS_PIECES | MODELS_PIECES_STREAM, /* models whose choices hot words boost */
     MODELS_HOTWORDS = MODELS_BOOSTED | MODELS_CIF_HOTWORDS | MODELS_AUDIO_LM,
     MODELS_ALL = MODELS_SPEECH | MODELS_PUNCTUATION | MODELS_VAD | MODELS_VAD_VOTES | MODELS_LM | MODELS_EMBED | MODELS_ALIGNER
 };
@@ -106,6 +106,8 @@ int param_chunk_size(const char *text, int32_t chunk[3]);
 int param_check_all(const struct param_check *j);
 int params_check(steno_session *s, enum steno_call call, const void *p);
 
+/* MODELS_... of a model for a call; m NULL: of any model. */
+unsigned param_kinds(const steno_model *m, enum steno_call call);
 /* does the model support it? m NULL: does any model? */
 int param_served(const struct param *r, const steno_model *m, enum steno_call call);
 const char *param_why_not(const struct param *r, const steno_model *m, enum steno_call call);

@@ -8,6 +8,24 @@ err_has "--encoder-chunk-look-back"
 expect 2 "--decoder-chunk-look-back is refused for models without chunks" -q -m "$MODEL" --decoder-chunk-look-back 2 "$DIGITS"
 err_has "--decoder-chunk-look-back"
 
+M=${STENO_SHARED:-/none}/material
+N=$M/nemotron/nemotron-tiny.nemo
+if [ -f "$N" ]; then
+    V="--vad silero --vad-model $M/funasr/silero/ggml-silero-v6.2.0.bin"
+    expect 2 "--vad is refused for a transducer of streams" -q -m "$N" $V "$DIGITS"
+    err_has "--vad cuts audio into clips, and this model decodes a file as one stream, silence included"
+    expect 2 "--resume is refused for it, with the reason" -q -m "$N" --resume --output-dir parts "$DIGITS"
+    err_has "--resume continues behind a finished clip, and this model decodes a file as one stream, whose state is not stored"
+    err_has "leave it out"
+    expect 2 "--beam-size is refused for it, with the reason" -q -m "$N" --beam-size 4 "$DIGITS"
+    err_has "--beam-size is for searches that end with their clip"
+    expect 0 "--hotwords change its text" -q -m "$N" --hotwords "seven two" --hotwords-boost 20 "$DIGITS"
+    out_has "seven two"
+    cp "$T/out" whole
+    expect 0 "--hotwords act in stream, too" stream -q -m "$N" --hotwords "seven two" --hotwords-boost 20 --lookahead 3 "$DIGITS"
+    out_has "seven two"
+fi
+
 F=${STENO_SHARED:-/none}/material/funasr
 [ -d "$F" ] || {
     [ $failures -eq 0 ] || exit 1

@@ -64,6 +64,16 @@ class Transcribe(unittest.TestCase):
         with self.assertRaisesRegex(steno.Error, "decoder_type is rnnt, and .* decodes with tdt or ctc"):
             steno.Model(hybrid, decoder_type="rnnt")
 
+    def test_hot_words_and_beams_of_parakeet_are_those_of_the_program(self):
+        folder = r.shared("material/parakeet")
+        hybrid, audio = folder + "/nemo/parakeet-digits-tdt_ctc.nemo", folder + "/audio/long.wav"
+        for head, options in (("tdt", {"hotwords": "seven"}), ("ctc", {"hotwords": "two", "hotwords_boost": 6, "beam_size": 4})):
+            arguments = [text for name, value in options.items() for text in ("--" + name.replace("_", "-"), str(value))]
+            model = steno.Model(hybrid, decoder_type=head)
+            text = model.transcribe(audio, **options).result().text
+            self.assertEqual(text.split(), r.steno("-m", hybrid, "--decoder-type", head, *arguments, audio).split())
+            self.assertNotEqual(text, model.transcribe(audio).result().text)
+
     def test_a_stream_of_chunks_has_the_words_of_the_program_however_it_is_cut(self):
         model, audio = r.shared("material/nemotron") + "/nemotron-tiny.nemo", r.shared("material/parakeet") + "/audio/phrases.wav"
         samples = r.floats(audio)

@@ -24,4 +24,18 @@ def test_requests_are_decoded_with_the_head_of_the_option():
     assert len(texts) == 2, texts
 
 
+
+def test_requests_have_hot_words_and_beams_of_their_own():
+    hot = {"hotwords": "seven", "hotwords_boost": "4"}
+    with Server(model=("-m", HYBRID)) as s:
+        texts = [s.transcribe(AUDIO, response_format="text", **fields)[2].decode().strip() for fields in ({}, hot, {})]
+    assert texts == [text_of_the_program(), text_of_the_program("--hotwords", "seven", "--hotwords-boost", "4"), texts[0]], texts
+    assert texts[0] != texts[1], texts
+    with Server("--decoder-type", "ctc", model=("-m", HYBRID)) as s:
+        hot["beam_size"] = "4"
+        status, _, body = s.transcribe(AUDIO, response_format="text", **hot)
+    words = ("--hotwords", "seven", "--hotwords-boost", "4", "--beam-size", "4", "--decoder-type", "ctc")
+    assert status == 200 and body.decode().strip() == text_of_the_program(*words), body
+
+
 run(globals())

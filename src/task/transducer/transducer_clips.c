@@ -82,6 +82,47 @@ int transducer_encode(struct steno_batch *b)
     return x ? rc : STENO_ENOMEM;
 }
 
+/* ---- hot words */
+
+int transducer_hot_take(struct transducer_hot *h, const steno_model *m, const steno_transcribe_params *p, steno_error *e)
+{
+    transducer_hot_done(h);
+    h->boost = (float)p->hotwords_boost;
+    return p->hotwords && *p->hotwords ? hotwords_open(&h->words, p->hotwords, m->bpe, e) : STENO_OK;
+}
+
+void transducer_hot_done(struct transducer_hot *h)
+{
+    hotwords_close(h->words);
+    h->words = NULL;
+}
+
+/* The best id so far, and its logit with its push. */
+struct hot_choice { const float *logits; int32_t blank, id; float value; };
+
+static void choice_push(void *user, int32_t id, float by)
+{
+    struct hot_choice *c = user;
+    const float value = c->logits[id] + by;
+    if (id == c->blank || !(value > c->value || (value == c->value && id < c->id))) return;
+    c->id = id;
+    c->value = value;
+}
+
+/* The id that hot words choose instead of `plain`, the best one without them, which is not blank. */
+static int32_t hot_choose(const struct transducer_lane *l, const steno_model *m, const float *logits, int32_t plain)
+{
+    struct hot_choice c = { logits, transducer_of(m)->blank, plain, logits[plain] };
+    hotwords_each(l->hot->words, l->recent, l->n_recent, l->hot->boost, choice_push, &c);
+    return c.id;
+}
+
+static void recent_add(struct transducer_lane *l, int32_t id)
+{
+    if (l->n_recent == HOTWORD_IDS) memmove(l->recent, l->recent + 1, (size_t)--l->n_recent * sizeof *l->recent);
+    l->recent[l->n_recent++] = id;
+}
+
 /* ---- rounds */
 
 static int decoder_run(struct steno_batch *b, struct phases what, int phase)
@@ -160,6 +201,7 @@ static void token_add(struct transducer_lane *l, const steno_model *m, const str
     buf_add(&l->ids, &token->id, sizeof token->id);
     buf_add(&l->tokens, &sampled, sizeof sampled);
     buf_add(&l->rows, &rows, sizeof rows);
+    if (l->hot && l->hot->words) recent_add(l, token->id);
     l->next = token->id;
 }
 
@@ -175,7 +217,8 @@ static void lane_feed(struct transducer_lane *l, const steno_model *m, const str
         k->logits_reduce(&all, logits, NULL, 0, (size_t)c->blank + 1);
         best[i].id = all.arg < 0 ? c->blank : all.arg;
         best[i].duration = c->n_durations ? c->duration[largest(logits + c->blank + 1, c->n_durations)] : 0;
-        logprob[i] = -logf(all.sum);
+        if (l->hot && l->hot->words && best[i].id != c->blank) best[i].id = hot_choose(l, m, logits, best[i].id);
+        logprob[i] = best[i].id == all.arg ? -logf(all.sum) : logits[best[i].id] - all.max - logf(all.sum);
     }
     if (transducer_feed(&l->search, l->first, best, l->n_rows, &token)) token_add(l, m, &token, logprob[token.row - l->first]);
 }
@@ -200,12 +243,14 @@ static int lanes_step(struct steno_batch *b, struct transducer_lane *const *lane
 
 /* ---- clips */
 
-void transducer_lane_begin(struct transducer_lane *l, const steno_model *m)
+void transducer_lane_begin(struct transducer_lane *l, const steno_model *m, const struct transducer_hot *hot)
 {
     const struct transducer_model *c = transducer_of(m);
     l->search = (struct transducer){ .blank = c->blank, .max_symbols = c->max_symbols, .has_durations = c->n_durations > 0 };
     l->next = c->blank;
     l->base = 0;
+    l->hot = hot;
+    l->n_recent = 0;
     buf_clear(&l->ids);
     buf_clear(&l->tokens);
     buf_clear(&l->rows);
@@ -223,7 +268,7 @@ struct clip_pieces transducer_pieces(const steno_model *m, const struct transduc
 static void lane_begin(struct steno_batch *b, const struct clip_window *w)
 {
     struct transducer_lane *l = &transducer_batch_of(b)->lane[w->rows.lane];
-    transducer_lane_begin(l, b->model);
+    transducer_lane_begin(l, b->model, w->s ? &transducer_session_of(w->s)->hot : NULL);
     l->window = w;
     l->search.n_rows = w->rows.n;
     exec_state_reset(b->exec, STATE_PREDICTION, w->rows.lane);

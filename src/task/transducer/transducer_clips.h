@@ -5,9 +5,26 @@
 #ifndef STENO_TASK_TRANSDUCER_TRANSDUCER_CLIPS_H
 #define STENO_TASK_TRANSDUCER_TRANSDUCER_CLIPS_H
 #include "model/parts.h"
+#include "search/hotwords.h"
 #include "search/transducer.h"
 #include "task/clips/clip_pieces.h"
 #include "task/clips/clip_session.h"
+
+/* Hot words of a request. The plain logits decide whether a row is blank; hot words change the choice among the other ids. */
+struct transducer_hot { struct hotwords *words; float boost; }; /* words may be NULL */
+
+/* STENO_EARG: a hot word cannot be written, STENO_ENOMEM */
+int transducer_hot_take(struct transducer_hot *h, const steno_model *m, const steno_transcribe_params *p, steno_error *e);
+void transducer_hot_done(struct transducer_hot *h); /* at the end of a request */
+
+/* State in a session that decodes clips. */
+struct transducer_session {
+    struct clip_session clips;
+    struct transducer_hot hot;
+    struct buf text;
+};
+
+static inline struct transducer_session *transducer_session_of(const steno_session *s) { return s->part; }
 
 /* A clip that is decoded. */
 struct transducer_lane {
@@ -18,6 +35,8 @@ struct transducer_lane {
     float *predicted;             /* [width] output of the prediction network */
     int32_t next;                 /* the id to run that network on; -1: it has been run */
     int32_t first, n_rows;        /* rows that are joined now */
+    const struct transducer_hot *hot;
+    int32_t recent[HOTWORD_IDS], n_recent; /* its last ids, with hot words */
 };
 
 /* State in a batch: what the encoder made of all rows of a run, and its clips. */
@@ -43,8 +62,8 @@ int transducer_bench(struct steno_batch *b, uint32_t lanes, int rounds, int toke
 
 int transducer_batch_init(struct steno_batch *b, steno_error *e); /* as transducer_batch_open, but b->part exists already */
 
-/* Begins the text of a lane, which has no rows yet. Its state of the prediction network is zero. */
-void transducer_lane_begin(struct transducer_lane *l, const steno_model *m);
+/* Begins the text of a lane, which has no rows yet. Its state of the prediction network is zero. hot: of the request */
+void transducer_lane_begin(struct transducer_lane *l, const steno_model *m, const struct transducer_hot *hot);
 void transducer_lane_close(struct transducer_lane *l);
 static inline int32_t transducer_lane_tokens(const struct transducer_lane *l) { return (int32_t)(l->ids.len / sizeof(int32_t)); }
 /* Tokens [from, to) of a lane as the pieces of a clip. */

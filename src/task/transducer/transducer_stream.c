@@ -27,6 +27,7 @@ struct stream_pieces {
     struct buf text;
 
     /* The request. */
+    struct transducer_hot hot;
     int32_t chunk, prompt;
     int sentences;            /* segments are sentences; 0: each chunk's words */
 
@@ -101,8 +102,9 @@ static int take_language(steno_session *s)
 
 static int take(steno_session *s)
 {
-    const int rc = take_lookahead(s);
-    return rc ? rc : take_language(s);
+    int rc = take_lookahead(s);
+    if (!rc) rc = take_language(s);
+    return rc ? rc : transducer_hot_take(&pieces_of(s)->hot, s->model, &clips_of(s)->request.p, &s->error);
 }
 
 static void begin(steno_session *s)
@@ -110,12 +112,13 @@ static void begin(steno_session *s)
     struct stream_pieces *v = pieces_of(s);
     v->n_rows = v->n_before = v->is_complete = v->is_over = 0;
     v->state.copy[STATE_KEYS].newest = (uint32_t)stream_of(s->model)->behind;
-    transducer_lane_begin(&v->lane, s->model);
+    transducer_lane_begin(&v->lane, s->model, &v->hot);
 }
 
 static void end(steno_session *s)
 {
     stream_state_end(s->batch, &pieces_of(s)->state);
+    transducer_hot_done(&pieces_of(s)->hot);
 }
 
 /* ---- chunks */
@@ -332,6 +335,7 @@ static void part_close(steno_session *s)
     stream_state_close(&v->state);
     transducer_lane_close(&v->lane);
     buf_free(&v->text);
+    transducer_hot_done(&v->hot);
 }
 
 /* ---- benchmarks */
@@ -362,7 +366,7 @@ static int bench_chunk(steno_session *s, struct stream_state *stream, uint32_t s
         c->place[stream[i].lane] = (struct run_stream){ before, chunk };
         c->lanes.busy[i] = &c->lanes.lane[i];
         c->lanes.busy[i]->window = &clips->window[i];
-        transducer_lane_begin(c->lanes.busy[i], s->model);
+        transducer_lane_begin(c->lanes.busy[i], s->model, NULL);
         for (uint32_t r = 0; r < chunk; r++) run_add(&b->run, pieces_of(s)->prompt, (int32_t)r, stream[i].lane, 0);
     }
     b->run.stream = c->place;

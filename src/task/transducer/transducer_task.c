@@ -5,25 +5,28 @@
 #include "task/clips/clip_step.h"
 #include "task/transducer/transducer_clips.h"
 
-/* State in a session. */
-struct transducer_session {
-    struct clip_session clips;
-    struct buf text;
-};
-
-static struct transducer_session *session_of(const steno_session *s) { return s->part; }
-
 /* ---- clips */
+
+static int take(steno_session *s)
+{
+    return transducer_hot_take(&transducer_session_of(s)->hot, s->model, &clips_of(s)->request.p, &s->error);
+}
+
+static void end(steno_session *s)
+{
+    transducer_hot_done(&transducer_session_of(s)->hot);
+}
 
 static int settle(steno_session *s, const struct clip_window *w)
 {
     const struct transducer_lane *l = &transducer_batch_of(s->batch)->lane[w->rows.lane];
     if (l->ids.err || l->tokens.err || l->rows.err) return err_nomem(&s->error, l->tokens.len, "the tokens of a clip");
     const struct clip_pieces p = transducer_pieces(s->model, l, 0, transducer_lane_tokens(l));
-    return clip_pieces_add(s, w, &p, &session_of(s)->text);
+    return clip_pieces_add(s, w, &p, &transducer_session_of(s)->text);
 }
 
-static const struct clip_decoder decoder = { .max_clips = UINT32_MAX, .run = transducer_clips_run, .settle = settle };
+static const struct clip_decoder decoder = { .max_clips = UINT32_MAX, .take = take, .run = transducer_clips_run, .settle = settle,
+                                             .end = end };
 
 /* ---- the task */
 
@@ -55,7 +58,8 @@ static void part_close(steno_session *s)
 {
     if (!s->part) return;
     clip_session_close(s);
-    buf_free(&session_of(s)->text);
+    buf_free(&transducer_session_of(s)->text);
+    transducer_hot_done(&transducer_session_of(s)->hot);
 }
 
 static int64_t bench(steno_session *s, const char *phase, int n)

@@ -85,14 +85,14 @@ static int stream(uint64_t *digest, steno_error *e) { return use(&streams, NULL,
 static int audio_lm(uint64_t *digest, steno_error *e) { return use(NULL, "tests/data/qwen3_asr", 0, digest, e); }
 
 /* A clip with beams and hot words. */
-static int searched(const char *path, uint64_t *digest, steno_error *e)
+static int searched(const char *path, int beams, uint64_t *digest, steno_error *e)
 {
     steno_model *m = NULL;
     steno_session *s = NULL;
     steno_transcribe_params t;
     steno_transcribe_params_init(&t);
-    t.beam_size = 3;
-    t.n_best = 2;
+    t.beam_size = beams;
+    t.n_best = beams ? 2 : 0;
     t.hotwords = "two\nseven";
     int rc = steno_model_open(&m, material(path).s, NULL, e);
     if (!rc) rc = steno_session_open(&s, m, NULL, NULL, e);
@@ -106,7 +106,9 @@ static int searched(const char *path, uint64_t *digest, steno_error *e)
     return rc;
 }
 
-static int beams_of_ctc(uint64_t *digest, steno_error *e) { return searched("parakeet/hf/ctc", digest, e); }
+static int beams_of_ctc(uint64_t *digest, steno_error *e) { return searched("parakeet/hf/ctc", 3, digest, e); }
+static int hot_tdt(uint64_t *digest, steno_error *e) { return searched("parakeet/hf/tdt", 0, digest, e); }
+static int hot_stream(uint64_t *digest, steno_error *e) { return searched("nemotron/nemotron-tiny.nemo", 0, digest, e); }
 
 /* Words of a text. */
 static int aligner(uint64_t *digest, steno_error *e)
@@ -156,6 +158,7 @@ static void test_every_allocation_between_files_and_results_may_fail(void **stat
         { "a .nemo file", from_nemo }, { "NVIDIA's GGUF file", from_gguf }, { "a .bin file", from_bin },
         { "a GGUF file of streams", from_streams_gguf }, { "a stream", stream }, { "Qwen3-ASR", audio_lm },
         { "Qwen3-ForcedAligner", aligner }, { "beams of a CTC head", beams_of_ctc },
+        { "hot words of TDT", hot_tdt }, { "hot words of a stream", hot_stream },
         { "streams become a GGUF file", to_gguf }, { "TDT becomes a .bin file", to_bin }, { "Qwen3-ASR becomes a GGUF file", lm_to_gguf },
     };
     (void)state;

@@ -4,8 +4,8 @@
 #include "api/funasr_model.h"
 #include "golden/parakeet/nemo_clips.h"
 
-static const char *const models[] = { "hf/ctc" };
-enum { N_MODELS = sizeof models / sizeof *models };
+static const char *const models[] = { "hf/ctc", "hf/tdt", "hf/rnnt" };
+enum { N_MODELS = sizeof models / sizeof *models, N_SEARCHED = 1 /* with beams */ };
 
 static int group_begin(void **state)
 {
@@ -55,7 +55,7 @@ static uint64_t words_digest(const steno_session *s)
 static void test_one_beam_is_greedy_and_more_find_the_same_words(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < N_MODELS; i++) {
+    for (size_t i = 0; i < N_SEARCHED; i++) {
         steno_model *m = model_of(models[i]);
         steno_session *s = session_new(m, NULL, 1);
         const char *clip;
@@ -83,7 +83,7 @@ static void test_one_beam_is_greedy_and_more_find_the_same_words(void **state)
 static void test_hypotheses_are_in_order_and_more_beams_find_better_ones(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < N_MODELS; i++) {
+    for (size_t i = 0; i < N_SEARCHED; i++) {
         steno_model *m = model_of(models[i]);
         steno_session *s = session_new(m, NULL, 1);
         double before = -INFINITY;
@@ -121,22 +121,33 @@ static int times_of(const char *text, const char *word)
 /* A clip that the models were not trained for, and one of which they are sure. */
 static void test_hot_words_bring_in_what_is_near_and_leave_what_is_sure(void **state)
 {
+    static const struct { const char *word; double boost; } near[N_MODELS] = { { "two", 6 }, { "seven", 2 }, { "seven", 20 } };
     (void)state;
     for (size_t i = 0; i < N_MODELS; i++) {
         steno_model *m = model_of(models[i]);
         steno_session *s = session_new(m, NULL, 1);
-        for (int beams = 0; beams <= 4; beams += 4) {
+        for (int beams = 0; beams <= (i < N_SEARCHED ? 4 : 0); beams += 4) {
             steno_transcribe_params p = params_of(beams, NULL, 2);
             hear(s, "long", &p);
-            const int before = times_of(steno_text(s), "two");
+            const int before = times_of(steno_text(s), near[i].word);
             hear(s, "phrases", &p);
             const uint64_t sure = words_digest(s);
             p.hotwords = "two\nseven";
             hear(s, "phrases", &p);
             assert_true(words_digest(s) == sure);
-            p.hotwords_boost = 6;
+            p.hotwords = near[i].word;
+            p.hotwords_boost = near[i].boost;
             hear(s, "long", &p);
-            if (times_of(steno_text(s), "two") <= before) fail_msg("%s, %d beams: '%s'", models[i], beams, steno_text(s));
+            if (times_of(steno_text(s), near[i].word) <= before) fail_msg("%s, %d beams: '%s'", models[i], beams, steno_text(s));
+            for (int32_t k = 0, n = 0; n < steno_segment_count(s); n++) {
+                steno_segment g = { .size = sizeof g };
+                assert_int_equal(steno_segment_get(s, n, &g), 0);
+                for (k = 0; k < g.n_tokens; k++) {
+                    steno_token t = { .size = sizeof t };
+                    assert_int_equal(steno_token_get(s, n, k, &t), 0);
+                    assert_true(t.p >= 0 && t.p <= 1);
+                }
+            }
         }
         steno_session_close(s);
         steno_model_close(m);
@@ -165,10 +176,11 @@ static void test_hot_words_that_cannot_be_written_are_refused(void **state)
 enum { REQUESTS = 6 };
 
 /* Requests with other searches beside each other. */
-static steno_transcribe_params request_of(int i)
+static steno_transcribe_params request_of(int i, int has_beams)
 {
-    steno_transcribe_params p = params_of(i % 3 == 2 ? 1 + i : 0, i % 2 ? "two\nseven" : NULL, i % 2 ? 5 : 2);
-    p.n_best = i % 3 == 2 ? 2 : 0;
+    const int beams = has_beams && i % 3 == 2;
+    steno_transcribe_params p = params_of(beams ? 1 + i : 0, i % 2 ? "two\nseven" : NULL, i % 2 ? 5 : 2);
+    p.n_best = beams ? 2 : 0;
     return p;
 }
 
@@ -189,7 +201,7 @@ static void test_a_batch_gives_the_bits_of_each_clip_alone(void **state)
         assert_int_equal(steno_batch_open(&sp.batch, m, NULL, &bp, NULL), 0);
         for (int i = 0; i < REQUESTS; i++) {
             char name[64];
-            const steno_transcribe_params p = request_of(i);
+            const steno_transcribe_params p = request_of(i, k < N_SEARCHED);
             snprintf(name, sizeof name, "audio/%s.wav", clip[i]);
             assert_int_equal(sound_read(&a[i], material(name).s), 0);
             tap[i] = (struct tap){ .pcm = a[i].pcm, .n = a[i].n };
@@ -199,7 +211,7 @@ static void test_a_batch_gives_the_bits_of_each_clip_alone(void **state)
         }
         assert_int_equal(steno_batch_run(sp.batch), 0);
         for (int i = 0; i < REQUESTS; i++) {
-            const steno_transcribe_params p = request_of(i);
+            const steno_transcribe_params p = request_of(i, k < N_SEARCHED);
             hear(alone, clip[i], &p);
             if (result_digest(s[i]) != result_digest(alone))
                 fail_msg("%s, request %d: '%s', alone '%s'", models[k], i, steno_text(s[i]), steno_text(alone));
@@ -212,6 +224,56 @@ static void test_a_batch_gives_the_bits_of_each_clip_alone(void **state)
     }
 }
 
+/* ---- streams */
+
+/* The second of two streams has hot words, a phrase that goes on across words that have been reported. */
+static void streams_run(const struct sound *a, int64_t piece, steno_session *s[2], steno_batch *b)
+{
+    struct tap tap[2];
+    for (int i = 0; i < 2; i++) {
+        steno_transcribe_params p = params_of(0, i ? "seven two" : NULL, i ? 20 : 2);
+        p.lookahead = 1;
+        tap[i] = (struct tap){ .pcm = a->pcm, .n = a->n, .piece = piece };
+        const steno_source src = tap_source(&tap[i]);
+        assert_int_equal(steno_batch_add(b, s[i], &src, &p), 0);
+    }
+    assert_int_equal(steno_batch_run(b), 0);
+}
+
+static void test_hot_words_of_a_stream_depend_neither_on_pieces_nor_on_neighbours(void **state)
+{
+    (void)state;
+    steno_model *m = model_of("../nemotron/nemotron-tiny.nemo");
+    steno_session *alone = session_new(m, NULL, 1), *s[2];
+    struct sound a = { 0 };
+    steno_session_params sp;
+    uint64_t want[2];
+    steno_session_params_init(&sp);
+    assert_int_equal(sound_read(&a, material("audio/phrases.wav").s), 0);
+    assert_int_equal(steno_batch_open(&sp.batch, m, NULL, NULL, NULL), 0);
+    for (int i = 0; i < 2; i++) assert_int_equal(steno_session_open(&s[i], m, NULL, &sp, NULL), 0);
+    for (int64_t piece = 100; piece < 10000; piece *= 9) {
+        streams_run(&a, piece, s, sp.batch);
+        assert_null(strstr(steno_text(s[0]), "seven two"));
+        assert_non_null(strstr(steno_text(s[1]), "seven two"));
+        for (int i = 0; i < 2; i++) {
+            if (piece == 100) want[i] = result_digest(s[i]);
+            assert_true(result_digest(s[i]) == want[i]);
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        steno_transcribe_params p = params_of(0, i ? "seven two" : NULL, i ? 20 : 2);
+        p.lookahead = 1;
+        assert_int_equal(steno_transcribe(alone, a.pcm, a.n, &p), 0);
+        assert_true(result_digest(alone) == want[i]);
+        steno_session_close(s[i]);
+    }
+    steno_session_close(alone);
+    steno_batch_close(sp.batch);
+    steno_model_close(m);
+    sound_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +282,7 @@ int main(void)
         cmocka_unit_test(test_hot_words_bring_in_what_is_near_and_leave_what_is_sure),
         cmocka_unit_test(test_hot_words_that_cannot_be_written_are_refused),
         cmocka_unit_test(test_a_batch_gives_the_bits_of_each_clip_alone),
+        cmocka_unit_test(test_hot_words_of_a_stream_depend_neither_on_pieces_nor_on_neighbours),
     };
     if (!is_there(material("README.md").s)) {
         fprintf(stderr, "skipped: STENO_SHARED does not name the Parakeet collection\n");
