@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "parakeet_model.h"
 
-static steno_model *model, *ctc, *tdt, *chunks, *vad;
+static steno_model *model, *ctc, *tdt, *chunks, *vad, *lm, *aligner;
 static struct audio audio, noises; /* 3.7 s; 31 s */
 
 static inline int open_all(void **state)
@@ -17,6 +17,8 @@ static inline int open_all(void **state)
     tdt = funasr_open(pk_tdt_folder, NULL);
     chunks = funasr_open(pk_stream_folder, NULL);
     vad = funasr_open(vad_folder, NULL);
+    assert_int_equal(steno_model_open(&lm, "tests/data/qwen3_asr", NULL, NULL), 0);
+    assert_int_equal(steno_model_open(&aligner, "tests/data/qwen3_aligner", NULL, NULL), 0);
     audio = demo_audio(0, 0, 1);
     noises = bursts(31 * RATE);
     return 0;
@@ -30,18 +32,21 @@ static inline int close_all(void **state)
     steno_model_close(tdt);
     steno_model_close(chunks);
     steno_model_close(vad);
+    steno_model_close(lm);
+    steno_model_close(aligner);
     free(audio.pcm);
     free(noises.pcm);
     return 0;
 }
 
 /* One call of every kind, on a session of a model that serves it. */
-enum kind { TRANSCRIBE, TRANSCRIBE_CTC, TRANSCRIBE_TDT, TRANSCRIBE_CHUNKS, FIND_SPEECH, DETECT, BENCH, N_KINDS };
+enum kind { TRANSCRIBE, TRANSCRIBE_CTC, TRANSCRIBE_TDT, TRANSCRIBE_CHUNKS, TRANSCRIBE_LM, ALIGN_CLIPS, FIND_SPEECH, DETECT, BENCH,
+            N_KINDS };
 
 static inline const steno_model *model_for(enum kind kind)
 {
     static steno_model **const own[N_KINDS] = { [TRANSCRIBE_CTC] = &ctc, [TRANSCRIBE_TDT] = &tdt, [TRANSCRIBE_CHUNKS] = &chunks,
-                                                [FIND_SPEECH] = &vad };
+                                                [TRANSCRIBE_LM] = &lm, [ALIGN_CLIPS] = &aligner, [FIND_SPEECH] = &vad };
     return own[kind] ? *own[kind] : model;
 }
 
@@ -78,7 +83,9 @@ static inline int64_t call(steno_session *s, enum kind kind)
     case TRANSCRIBE: return steno_transcribe_source(s, &src, &p);
     case TRANSCRIBE_CTC:
     case TRANSCRIBE_TDT:
+    case TRANSCRIBE_LM:
     case TRANSCRIBE_CHUNKS: return steno_transcribe_source(s, &src, NULL);
+    case ALIGN_CLIPS: return steno_align(s, &src, "Four zero,\nnine-eight.", NULL);
     case FIND_SPEECH: return steno_find_speech(s, &src, NULL);
     case DETECT: return steno_detect_language(s, &src, NULL, 0);
     default: return steno_bench_phase(s, "decode", 60);

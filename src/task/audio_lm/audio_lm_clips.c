@@ -229,6 +229,7 @@ static int settle(steno_session *s, const struct clip_window *w)
     const struct sampler *p = &s->batch->run.lane[w->rows.lane].sampler;
     struct clip_found found = { .ids = audio_lm_of(s)->ids, .tokens = p->out, .n = p->n, .sum_logprob = p->sum_logprob };
     struct segment g = clip_segment_of(s, w);
+    if (l->status) return l->status;
     int rc = audio_lm_text_of(s, p, &found.text, &found.n_text);
     if (rc || !found.n_text) return rc; /* no speech */
     found.whole = found.text;

@@ -64,6 +64,7 @@ static void audio_lm_attempts_begin(struct steno_batch *b)
         struct audio_lm_lane *l = &audio_lm_batch_of(b)->lane[w->rows.lane];
         l->now = l->best = (struct audio_lm_attempt){ 0 };
         l->is_read = w->s != NULL;
+        l->status = STENO_OK;
         l->penalty = w->s ? penalty_of(w->s, 0) : 1;
     }
 }
@@ -162,21 +163,21 @@ static int judge(steno_session *s, const struct clip_window *w, struct audio_lm_
     return rc;
 }
 
-/* Checks the results of an attempt. *again: 1 if some lanes are decoded again; the other lanes hold their final text. STENO_ENOMEM. */
-static int audio_lm_attempts_judge(struct steno_batch *b, int *again)
+/* Checks the results of an attempt. A clip that fails ends its own request only. @return 1: some lanes are decoded again; the other lanes
+ * hold their final text */
+static int audio_lm_attempts_judge(struct steno_batch *b)
 {
     const struct clip_batch *c = clip_batch_of(b);
-    int rc = STENO_OK;
-    *again = 0;
-    for (uint32_t i = 0; i < c->n && !rc; i++) {
+    int again = 0;
+    for (uint32_t i = 0; i < c->n; i++) {
         const struct clip_window *w = &c->window[i];
         struct audio_lm_lane *l = w->rows.n ? &audio_lm_batch_of(b)->lane[w->rows.lane] : NULL;
         if (!l || !l->is_read) continue;
-        if (w->s) rc = judge(w->s, w, l, &b->run.lane[w->rows.lane].sampler);
-        else l->is_read = 0;
-        *again |= l->is_read;
+        if (w->s) l->status = judge(w->s, w, l, &b->run.lane[w->rows.lane].sampler);
+        if (!w->s || l->status) l->is_read = 0;
+        again |= l->is_read;
     }
-    return rc;
+    return again;
 }
 
 /* ---- time ---------------------------------------------------------------------------------------------------------------------- */
@@ -375,12 +376,10 @@ static int attempt_run(struct steno_batch *b)
 
 int audio_lm_decode(struct steno_batch *b)
 {
-    int rc = STENO_OK;
+    int rc;
     audio_lm_attempts_begin(b);
-    for (int again = 1; again && !rc;) {
-        rc = attempt_run(b);
-        if (!rc) rc = audio_lm_attempts_judge(b, &again);
-    }
+    do rc = attempt_run(b);
+    while (!rc && audio_lm_attempts_judge(b));
     return rc;
 }
 

@@ -39,6 +39,7 @@ struct audio_lm_prompt {
 /* Per lane: a clip of the current run, decoded once, or repeatedly if its text loops and the request asks for that. */
 struct audio_lm_lane {
     int is_read;                 /* it is decoded in the current round */
+    int status;                  /* of judging its attempts; the reason is in its session */
     double penalty;              /* repetition penalty of the current attempt */
     struct audio_lm_attempt now, best;
     struct buf tokens;           /* struct sampled_token of the best attempt, if there are several */

@@ -10,6 +10,8 @@
 #include "load/weights.h"
 #include "unit/torch_file.h"
 
+static const char qwen_path[] = "tests/data/qwen3_asr";
+
 /* ---- known before use ---- */
 
 static void assert_within(const char *what, int64_t said, int64_t took_bytes, double part)
@@ -167,6 +169,11 @@ static void test_transcribing_again_takes_no_more_memory(void **state)
     p.keep_audio_features = 1;
     assert_calls_keep_nothing("pieces and features", m, &a, &p);
     steno_model_close(m);
+    assert_int_equal(steno_model_open(&m, qwen_path, NULL, NULL), 0);
+    steno_transcribe_params_init(&p);
+    p.hotwords = "seven\nnine";
+    assert_calls_keep_nothing("an audio language model", m, &a, &p);
+    steno_model_close(m);
     free(a.pcm);
 }
 
@@ -233,9 +240,10 @@ static void test_memory_does_not_grow_with_the_length_for_models_that_read_audio
     need_counting();
     static const int64_t seconds[] = { 60, 60, 600, 1800 }; /* the first as above */
     steno_model *tags = funasr_open(ctc_folder, NULL), *tdt = funasr_open(pk_tdt_folder, NULL), *vad = funasr_open(vad_folder, NULL);
-    steno_model *chunks = funasr_open(pk_stream_folder, NULL);
+    steno_model *chunks = funasr_open(pk_stream_folder, NULL), *lm;
     steno_session *s = session_new(vad, NULL, 1);
-    int64_t tagged[4], pieces[4], streamed[4], heard[4];
+    int64_t tagged[4], pieces[4], streamed[4], heard[4], written[4];
+    assert_int_equal(steno_model_open(&lm, qwen_path, NULL, NULL), 0);
     for (int i = 0; i < 4; i++) {
         steno_transcribe_params p;
         struct hum silence = { seconds[i] * RATE, 0 };
@@ -245,6 +253,7 @@ static void test_memory_does_not_grow_with_the_length_for_models_that_read_audio
         tagged[i] = most_of_hum(tags, seconds[i], &p);
         pieces[i] = most_of_hum(tdt, seconds[i], &p);
         streamed[i] = most_of_hum(chunks, seconds[i], &p);
+        written[i] = most_of_hum(lm, seconds[i], &p);
         count_begin(-1);
         assert_int_equal(steno_find_speech(s, &src, NULL), 0);
         heard[i] = count_end().most;
@@ -254,6 +263,7 @@ static void test_memory_does_not_grow_with_the_length_for_models_that_read_audio
         assert_int_equal(tagged[i], tagged[1]);
         assert_int_equal(pieces[i], pieces[1]);
         assert_int_equal(streamed[i], streamed[1]);
+        assert_int_equal(written[i], written[1]);
         assert_int_equal(heard[i], heard[1]);
     }
     steno_session_close(s);
@@ -261,6 +271,7 @@ static void test_memory_does_not_grow_with_the_length_for_models_that_read_audio
     steno_model_close(tdt);
     steno_model_close(chunks);
     steno_model_close(vad);
+    steno_model_close(lm);
 }
 
 /* Nor, after the first request, does a search: what it needs is the session's. */

@@ -5,9 +5,11 @@
 #include "random_model.h"
 #include <stddef.h>
 
-enum { FINDS = 5 /* the first that finds speech */, N_MODELS = 7 };
-static const char *const model_name[N_MODELS] = { "many languages", "English only", "tags", "pieces",
-                                                  "pieces of streams", "voice activity by votes", "voice activity by thresholds" };
+enum { LM = 5, ALIGNER, FINDS /* the first that finds speech */, N_MODELS = 9 };
+static const char *const model_name[N_MODELS] = { "many languages", "English only", "tags", "pieces", "pieces of streams",
+                                                  "audio language model", "forced aligner", "voice activity by votes",
+                                                  "voice activity by thresholds" };
+static const char *const qwen_path[N_MODELS] = { [LM] = "tests/data/qwen3_asr", [ALIGNER] = "tests/data/qwen3_aligner" };
 static steno_model *models[N_MODELS];
 static float quiet[RATE / 10];
 
@@ -19,10 +21,11 @@ static int models_open(void **state)
     models[2] = funasr_open(ctc_folder, NULL);
     models[3] = funasr_open(pk_tdt_folder, NULL);
     models[4] = funasr_open(pk_stream_folder, NULL);
-    models[5] = funasr_open(vad_folder, NULL);
+    for (int i = LM; i <= ALIGNER; i++) assert_int_equal(steno_model_open(&models[i], qwen_path[i], NULL, NULL), 0);
+    models[FINDS] = funasr_open(vad_folder, NULL);
     const struct bytes b = shape_bytes("silero", DT_F16, 7);
     steno_error e;
-    if (steno_model_open_memory(&models[6], b.p, b.n, NULL, &e)) fail_msg("%s", e.text);
+    if (steno_model_open_memory(&models[FINDS + 1], b.p, b.n, NULL, &e)) fail_msg("%s", e.text);
     free(b.p);
     return 0;
 }
@@ -145,6 +148,7 @@ static void test_defaults_are_those_of_the_table_and_lie_in_their_ranges(void **
         for (int m = 0; m < N_MODELS; m++) {
             const int finds = m >= FINDS;
             const int rc = steno_params_check(models[m], call, &p, NULL, NULL);
+            if (m == ALIGNER && call == STENO_CALL_TRANSCRIBE) continue; /* it does not */
             if (call == STENO_CALL_OPEN || finds == (call == STENO_CALL_FIND_SPEECH)) assert_int_equal(rc, STENO_OK);
         }
     }
@@ -228,7 +232,8 @@ static void test_a_call_refuses_fields_that_the_table_does_not_give_it(void **st
     (void)state;
     steno_param row;
     int refused = 0;
-    for (int m = 1; m < 3; m++) {
+    for (int m = 1; m <= LM; m++) {
+        if (m > 2 && m < LM) continue;
         steno_session *s = session_new(models[m], NULL, 1);
         for (int i = 0; row_get(models[m], STENO_CALL_TRANSCRIBE, i, &row); i++) {
             union params p;
@@ -360,15 +365,17 @@ static void test_ranges_are_those_of_the_table_at_their_ends_and_beyond(void **s
 static int open_as(int family, const steno_model_params *p, steno_error *e)
 {
     static struct folder (*const folder[N_MODELS])(void) = { [2] = ctc_folder, [3] = pk_tdt_folder, [4] = pk_stream_folder,
-                                                            [5] = vad_folder };
+                                                            [FINDS] = vad_folder };
     steno_model *m = NULL;
     int rc;
-    if (folder[family]) {
+    if (qwen_path[family]) {
+        rc = steno_model_open(&m, qwen_path[family], p, e);
+    } else if (folder[family]) {
         struct folder d = folder[family]();
         rc = steno_model_open(&m, d.path, p, e);
         folder_remove(&d);
     } else {
-        const struct bytes b = family == 6 ? shape_bytes("silero", DT_F16, 7) : random_bytes(&small_dims, DT_F16, 2);
+        const struct bytes b = family == FINDS + 1 ? shape_bytes("silero", DT_F16, 7) : random_bytes(&small_dims, DT_F16, 2);
         rc = steno_model_open_memory(&m, b.p, b.n, p, e);
         free(b.p);
     }

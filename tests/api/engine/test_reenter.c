@@ -197,6 +197,7 @@ static steno_transcribe_params params_of(struct scene *x, int is_funasr)
     p.on_progress = on_progress;
     p.on_window = on_window;
     p.should_abort = should_abort;
+    if (strstr(x->kind, "align by clips")) p.on_window = NULL; /* it has none */
     if (is_funasr || strstr(x->kind, "align")) return p; /* nothing of what follows is for them */
     p.on_attempt = on_attempt;
     p.logits_filter = filter;
@@ -280,6 +281,7 @@ static unsigned callbacks_of(const char *kind)
     const unsigned heard = 1u << READ | 1u << PROGRESS | 1u << ABORT;
     if (strstr(kind, "find")) return 1u << READ | 1u << ABORT | 1u << FRAME | 1u << SPAN;
     if (strstr(kind, "detect")) return 1u << READ;
+    if (strstr(kind, "align by clips")) return heard | 1u << SEGMENT;
     if (strstr(kind, "align")) return heard | 1u << REWIND;
     if (strstr(kind, "ctc")) return heard | 1u << SEGMENT | 1u << WINDOW;
     return heard | 1u << REWIND | 1u << SEGMENT | 1u << WINDOW | 1u << ATTEMPT | 1u << FILTER | (strstr(kind, "line") ? 1u << DONE : 0);
@@ -314,18 +316,25 @@ static void test_calls_from_callbacks_are_refused_and_change_nothing(void **stat
     steno_team *team;
     assert_int_equal(steno_team_open(&team, 2, NULL), 0);
     steno_model *vad = funasr_open(vad_folder, NULL), *ctc = funasr_open(ctc_folder, NULL), *tdt = funasr_open(pk_tdt_folder, NULL);
-    steno_model *chunks = funasr_open(pk_stream_folder, NULL);
+    steno_model *chunks = funasr_open(pk_stream_folder, NULL), *lm, *aligner;
+    assert_int_equal(steno_model_open(&lm, "tests/data/qwen3_asr", NULL, NULL), 0);
+    assert_int_equal(steno_model_open(&aligner, "tests/data/qwen3_aligner", NULL, NULL), 0);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) try_kind(kinds[i], speaks_all, i % 2 ? team : NULL, vad);
     for (int i = 0; i < 2; i++) {
         try_kind("transcribe ctc", ctc, i ? team : NULL, vad);
         try_kind("transcribe ctc, but token by token", tdt, i ? team : NULL, vad);
         try_kind("transcribe ctc, but chunk by chunk", chunks, i ? team : NULL, vad);
+        try_kind("transcribe ctc, but with a language model", lm, i ? team : NULL, vad);
+        try_kind("transcribe ctc, but with a language model in a batch", lm, i ? team : NULL, vad);
+        try_kind("align by clips", aligner, i ? team : NULL, vad);
         try_kind("find speech", vad, i ? team : NULL, vad);
     }
     steno_model_close(vad);
     steno_model_close(ctc);
     steno_model_close(tdt);
     steno_model_close(chunks);
+    steno_model_close(lm);
+    steno_model_close(aligner);
     steno_team_close(team);
 }
 

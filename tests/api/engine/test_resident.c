@@ -280,7 +280,7 @@ static void test_sessions_take_what_is_reported(void **state)
 }
 
 /* One clip as long as any may be, which a search for speech takes all audio for; the next call gives back what that needed. */
-static void hear_longest(steno_session *s, int seconds)
+static void hear_longest(steno_session *s, int seconds, int64_t span_ms)
 {
     char name[600];
     steno_model *vad;
@@ -291,6 +291,7 @@ static void hear_longest(steno_session *s, int seconds)
     if (steno_model_open(&vad, name, NULL, &e)) fail_msg("%s", e.text);
     steno_vad_params_init(&v);
     v.threshold = -1;
+    v.max_segment_ms = span_ms;
     steno_transcribe_params_init(&p);
     p.vad_model = vad;
     p.vad = &v;
@@ -323,7 +324,7 @@ static void measure_funasr(const char *name, int threads)
     const int64_t before = resident(), said = steno_session_memory(m, team, NULL);
     if (steno_session_open(&s, m, team, NULL, &e)) fail_msg("%s", e.text);
     int64_t took = 0;
-    if (!strstr(name, "vad")) hear_longest(s, LONGEST_S);
+    if (!strstr(name, "vad")) hear_longest(s, LONGEST_S, -1);
     for (int i = 0; i < TIMES && took + took / 20 < said; i++) {
         struct noise audio = { 1, LONGEST_S * RATE, 0 };
         const steno_source src = { noise_read, noise_rewind, &audio };
@@ -361,6 +362,55 @@ static void test_sessions_of_clips_and_streams_take_what_is_reported(void **stat
     }
 }
 
+/* The longest clips, as many as a session takes together, with texts up to the end of the context; and the longest text of an aligner. */
+static void measure_qwen(const char *name, int threads, int compute)
+{
+    enum { TIMES = 6, WORDS = 1090, CLIPS = 4 /* in a run */, LONGEST_S = 60 };
+    char what[700], *text = calloc(1, 8 * WORDS);
+    steno_model *m;
+    steno_team *team;
+    steno_session *s;
+    steno_error e;
+    steno_model_params p;
+    steno_transcribe_params tp;
+    snprintf(what, sizeof what, "%s, %d threads, compute %d", name, threads, compute);
+    assert_non_null(text);
+    for (int i = 0; i < WORDS; i++) strcat(text, "eight ");
+    steno_model_params_init(&p);
+    steno_transcribe_params_init(&tp);
+    p.compute = compute;
+    assert_int_equal(steno_team_open(&team, threads, &e), 0);
+    if (steno_model_open(&m, name, &p, &e)) fail_msg("%s", e.text);
+    const int aligns = strstr(name, "aligner") != NULL;
+    const int64_t before = resident(), said = steno_session_memory(m, team, NULL);
+    if (steno_session_open(&s, m, team, NULL, &e)) fail_msg("%s", e.text);
+    if (!aligns) tp.sample_len = m->text_ctx, tp.guards = STENO_GUARDS_OFF;
+    int64_t took = 0;
+    if (!aligns) hear_longest(s, CLIPS * LONGEST_S, LONGEST_S * 1000 - 100); /* longer spans are cut */
+    for (int i = 0; i < TIMES && took + took / 20 < said; i++) {
+        struct noise audio = { (uint32_t)i + 1, (aligns ? 40 : CLIPS * LONGEST_S) * RATE, 0 };
+        const steno_source src = { noise_read, noise_rewind, &audio };
+        if (aligns ? steno_align(s, &src, text, NULL) : steno_transcribe_source(s, &src, &tp)) fail_msg("%s", steno_last_error(s));
+        took = resident() - before;
+    }
+    assert_said(what, said, took);
+    steno_session_close(s);
+    steno_model_close(m);
+    steno_team_close(team);
+    free(text);
+}
+
+static void test_sessions_of_audio_language_models_and_aligners_take_what_is_reported(void **state)
+{
+    (void)state;
+    need_resident();
+    if (!getenv("STENO_SHARED")) skip();
+    static const char *const path[] = { "tests/data/qwen3_asr", "tests/data/qwen3_aligner" };
+    for (size_t i = 0; i < sizeof path / sizeof *path; i++)
+        for (int threads = 1; threads <= 16; threads *= 4)
+            for (int c = STENO_COMPUTE_AUTO; c <= STENO_COMPUTE_F32; c++) measure_qwen(path[i], threads, c);
+}
+
 /* Of no published shape do word times need more scratch than encoding does, so hardly anything is held for them: counters of commands,
  * and a thread's sums of more rows. */
 static void test_word_times_take_no_scratch_of_their_own(void **state)
@@ -392,6 +442,7 @@ int main(void)
         cmocka_unit_test(test_the_embedding_counts_once),
         cmocka_unit_test(test_sessions_take_what_is_reported),
         cmocka_unit_test(test_sessions_of_clips_and_streams_take_what_is_reported),
+        cmocka_unit_test(test_sessions_of_audio_language_models_and_aligners_take_what_is_reported),
         cmocka_unit_test(test_word_times_take_no_scratch_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

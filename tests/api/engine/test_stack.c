@@ -153,6 +153,13 @@ static void align(void)
     want(steno_align(session, &src, "one two three four five", &p) >= 0, steno_last_error(session));
 }
 
+static void align_words(void)
+{
+    struct tap t;
+    const steno_source src = source(&t);
+    want(steno_align(session, &src, "Four zero,\nnine-eight.", NULL) == STENO_OK, steno_last_error(session));
+}
+
 static void detect(void)
 {
     struct tap t;
@@ -275,6 +282,13 @@ static void test_a_thread_of_64_kib_serves_every_call(void **state)
     CHECK(close_calls);
     check_model(stream_at.path, 1);
     CHECK(transcribe_plainly);
+    CHECK(close_calls);
+    check_model("tests/data/qwen3_asr", 1);
+    CHECK(transcribe_plainly);
+    CHECK(batch_calls);
+    CHECK(close_calls);
+    check_model("tests/data/qwen3_aligner", 1);
+    CHECK(align_words);
     CHECK(close_calls);
     check_model(vad_at.path, 1);
     CHECK(find_speech);
