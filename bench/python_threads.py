@@ -1,7 +1,8 @@
 # steno bench: what the Python package costs beside the C interface. SPDX-License-Identifier: MIT
 """python_threads.py [stall] [files] [overhead] [-m MODEL] [-n FILES] [-t THREADS] [--rounds N]
 
-Prints PROGRAM, MEASURE, VALUE, UNIT, separated by tabs. STENO_LIBRARY and STENO_PROGRAM name the library and the program of a build folder.
+Prints PROGRAM, MEASURE, VALUE, UNIT, separated by tabs. STENO_LIBRARY and STENO_PROGRAM name libsteno-python.so and the
+program of a build folder.
 
 stall     how late another Python thread wakes up from sleeps of 1 ms while a run decodes, and, as the machine's part of it, while the
           program decodes the same audio in a process of its own
@@ -47,13 +48,18 @@ def row(measure, value, unit):
 
 
 class Ticks(threading.Thread):
-    """A thread that sleeps 1 ms at a time, and notes how much longer each sleep took."""
+    """A thread that sleeps 1 ms at a time, and notes how much longer each sleep took. It runs before all others if the system permits that,
+    so that it waits for the lock of the interpreter and not for a processor."""
 
     def __init__(self):
         super().__init__()
         self.late, self.over = [], False
 
     def run(self):
+        try:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        except (OSError, AttributeError):
+            row("without real-time priority: waits for a processor are counted, too", 1, "")
         while not self.over:
             begun = time.perf_counter()
             time.sleep(0.001)

@@ -83,6 +83,9 @@ class Library:
         found = dll.steno_version().decode()
         if found != _abi.VERSION:
             raise ImportError(f"steno: {path} has version {found}, this package needs {_abi.VERSION}")
+        missing = [name for name in _abi.FUNCTIONS if not hasattr(dll, name)]
+        if missing:
+            raise ImportError(f"steno: {path} has no {missing[0]}; this package needs libsteno-python.so, which has all parts of the library")
         self._dll = dll
         return dll
 

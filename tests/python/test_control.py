@@ -267,6 +267,15 @@ class Control(unittest.TestCase):
 
 
 class Package(unittest.TestCase):
+    def test_a_library_without_all_parts_is_named(self):
+        part = os.path.join(os.path.dirname(os.environ.get("STENO_LIBRARY", "")), "libsteno.so")
+        if not os.path.exists(part):
+            self.skipTest("no libsteno.so beside the library")
+        p = subprocess.run([sys.executable, "-B", "-c", f"import steno; steno.Model(r'{r.MODEL}')"], stderr=subprocess.PIPE, text=True,
+                           env={**os.environ, "STENO_LIBRARY": part})
+        self.assertIn(f"ImportError: steno: {part} has no steno_", p.stderr)
+        self.assertIn("libsteno-python.so", p.stderr)
+
     def test_python_m_steno_is_the_program(self):
         self.assertEqual(subprocess.run([sys.executable, "-m", "steno", "-m", r.MODEL, r.DEMO], stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, text=True).stdout, r.steno("-m", r.MODEL, r.DEMO))
