@@ -19,7 +19,7 @@ build() # FOLDER PART...
 {
     local folder=$1
     shift
-    [ -d "$folder" ] || git clone -q "$STENO_SOURCE" "$folder"
+    [ -d "$folder" ] || git clone -q "$source" "$folder"
     cd "$folder"
     for part; do
         case $part in
@@ -33,7 +33,9 @@ build() # FOLDER PART...
 }
 
 mkdir -p "$kept/first" "$kept/other"
+source=$STENO_SOURCE
 (umask 022 && export TZ=UTC LC_ALL=C && build "$kept/first/steno" "$@")
+source=$kept/first/steno # the same commit, whatever happened since
 (umask 077 && export TZ=Asia/Tokyo LC_ALL=C.UTF-8 && build "$kept/other/a-longer-name" "$@")
 cd "$kept/first/steno/dist"
 n=0 others=0
