@@ -832,8 +832,8 @@ typedef struct steno_transcribe_params {
     /* Search. At temperature 0: greedy, or a beam search with beam_size. Above 0: one sample, or the best of `best_of`. Fallback uses each
      * at its temperatures. Defaults are those of the reference's function transcribe(): greedy, one sample. The program's defaults are
      * those of the reference's command line: beam_size 5 and best_of 5 with Whisper, which need a session with max_lanes 5. */
-    int32_t beam_size;             /* 0: greedy; 1..32, at most the session's max_lanes. CTC heads: width of a search over texts, each with
-                                      all its alignments; max_lanes does not limit it, 0 and 1 are the same */
+    int32_t beam_size;             /* 0: greedy; 1..32, at most the session's max_lanes. CTC heads and transducers: width of a search over
+                                      texts, each with all its alignments; max_lanes does not limit it, 0 and 1 are the same */
     int32_t best_of;               /* 0: one; 1..32, at most max_lanes; refused if no attempt has a temperature above 0 */
     double patience;               /* a beam search ends with round(beam_size * patience) finished sequences; NAN, the default: 1 */
     double length_penalty;         /* rank by sum of log-probabilities / ((5 + n) / 6) ^ this, 0..1; NAN, the default: / n */
@@ -867,7 +867,7 @@ typedef struct steno_transcribe_params {
                                       Contextual Paraformer were trained with hot words: they accept up to 999, without a boost */
     double hotwords_boost;         /* added to the logits of ids that continue a hot word; half of it to those that start one. The default 2
                                       multiplies odds by 7.4 and 2.7. 0 to 100; needs hotwords. With a CTC head hot words need a search,
-                                      which has width 1 unless beam_size is larger */
+                                      which has width 1 unless beam_size is larger. In a transducer the probability of blank stays */
 
     /* Selection of audio. */
     const double *clip_timestamps; /* [n_clip_timestamps] seconds: start, end, start, end, …; an odd last one ends with the audio */
@@ -1000,7 +1000,7 @@ STENO_API int steno_segment_count(const steno_session *s);
 /** Copy segment `i` out, up to seg->size bytes. @return STENO_OK, STENO_EARG */
 STENO_API int steno_segment_get(const steno_session *s, int i, steno_segment *seg);
 
-/** With n_best: a hypothesis of the search for one window, or with a CTC head for one clip. */
+/** With n_best: a hypothesis of the search for one window, or with a CTC head or a transducer for one clip. */
 typedef struct steno_hypothesis {
     uint32_t size;         /* set by the caller to sizeof(steno_hypothesis) */
     int32_t place;         /* rank within its window from 0, best first. The segments are made of rank 0. It has more text than they do if
@@ -1011,9 +1011,9 @@ typedef struct steno_hypothesis {
     const float *logprobs; /* [n_tokens] of each, as in steno_token */
     int32_t n_tokens;
     int32_t pad;
-    double avg_logprob;    /* of all tokens, including the end of text; with a CTC head as in a segment */
-    double score;          /* ranking score: of beams and candidates as in steno_attempt, with a CTC head the log-probability of the text
-                              over all alignments */
+    double avg_logprob;    /* of all tokens, including the end of text; with a CTC head or a transducer as in a segment */
+    double score;          /* ranking score: of beams and candidates as in steno_attempt, otherwise the log-probability of the text over all
+                              alignments */
 } steno_hypothesis;
 
 /** @return number of hypotheses, of all windows in order */

@@ -25,7 +25,6 @@ int param_served(const struct param *r, const steno_model *m, enum steno_call ca
 #define TOKEN_BY_TOKEN "is for models that decode token by token"
 #define LANGUAGES "is for models that know several languages"
 #define OF_ENCODER "is for encoder-decoder models"
-#define OF_ENCODER_OR_CTC "is for encoder-decoder models, and for those with a CTC head"
 #define OF_ENCODER_OR_ROWS "is for encoder-decoder models, and for those with a CTC head or a transducer"
 
 /* Why other models do not support a parameter of these models. An audio language model also decodes token by token: what it does not
@@ -36,7 +35,7 @@ static const struct { unsigned models; const char *why, *audio_lm; } reasons[] =
     { MODELS_MULTILINGUAL, LANGUAGES, "is for multilingual encoder-decoder models" },
     { MODELS_MULTILINGUAL | MODELS_ALIGNED, LANGUAGES, "is for multilingual encoder-decoder models" },
     { MODELS_AR | MODELS_CTC | MODELS_AUDIO_LM | MODELS_ALIGNED | MODELS_ALIGNER | MODELS_PROMPTED, LANGUAGES, NULL },
-    { MODELS_BEAMS, "is for models that decode token by token or search the rows of a CTC head", OF_ENCODER_OR_CTC },
+    { MODELS_BEAMS, "is for models that decode token by token, or clips with a CTC head or a transducer", OF_ENCODER_OR_ROWS },
     { MODELS_BOOSTED, "is for models that decode token by token, or with a CTC head or a transducer", OF_ENCODER_OR_ROWS },
     { MODELS_RESUMED, "is for models that decode windows or clips", NULL },
     { MODELS_HOTWORDS,

@@ -35,7 +35,6 @@ enum {
     MODELS_PIECES_STREAM = 1 << 18,  /* the same for the chunks of a stream */
     MODELS_PROMPTED = 1 << 19,       /* a prompt gives the language */
     MODELS_ALIGNER = 1 << 20,        /* forced aligners */
-    MODELS_PIECES_CTC = 1 << 21,     /* clips become pieces by a CTC head */
     MODELS_AR = MODELS_MULTILINGUAL | MODELS_ENGLISH, /* encoder-decoder models */
     MODELS_CLIPS = MODELS_CTC | MODELS_CIF | MODELS_PIECES | MODELS_AUDIO_LM, /* models that decode clip by clip */
     MODELS_STREAMS = MODELS_CIF_STREAM | MODELS_PIECES_STREAM, /* models that decode chunk by chunk */
@@ -47,8 +46,8 @@ enum {
     MODELS_VOCAB = MODELS_AR | MODELS_CTC | MODELS_CIF | MODELS_CIF_STREAM | MODELS_PUNCTUATION,
     MODELS_CONTEXT = MODELS_LM | MODELS_AUDIO_LM | MODELS_ALIGNER | MODELS_PIECES, /* a context, or a longest clip, of a chosen size */
     MODELS_GENERATE = MODELS_AR | MODELS_LM, /* models that continue a text */
-    MODELS_BEAMS = MODELS_AR | MODELS_CTC | MODELS_PIECES_CTC, /* models with a beam search */
-    MODELS_BOOSTED = MODELS_BEAMS | MODELS_PIECES | MODELS_PIECES_STREAM, /* models whose choices hot words boost */
+    MODELS_BEAMS = MODELS_AR | MODELS_CTC | MODELS_PIECES, /* models with a beam search */
+    MODELS_BOOSTED = MODELS_BEAMS | MODELS_PIECES_STREAM, /* models whose choices hot words boost */
     MODELS_HOTWORDS = MODELS_BOOSTED | MODELS_CIF_HOTWORDS | MODELS_AUDIO_LM,
     MODELS_ALL = MODELS_SPEECH | MODELS_PUNCTUATION | MODELS_VAD | MODELS_VAD_VOTES | MODELS_LM | MODELS_EMBED | MODELS_ALIGNER
 };

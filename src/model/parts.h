@@ -5,6 +5,7 @@
 #define STENO_MODEL_PARTS_H
 #include "model/family.h"
 #include "search/mark_blocks.h"
+#include "search/transducer.h"
 #include "text/jieba.h"
 #include "text/seg_dict.h"
 
@@ -76,8 +77,7 @@ enum { TRANSDUCER_JOINED = 0, TRANSDUCER_LOGITS = 0 };  /* side outputs of the e
 enum {
     TRANSDUCER_LANES = 16,    /* clips that are decoded at a time */
     TRANSDUCER_ROWS = 64,     /* their rows that are joined at a time */
-    TRANSDUCER_AHEAD = 8,     /* rows of one clip, at most */
-    TRANSDUCER_DURATIONS = 64 /* most durations */
+    TRANSDUCER_AHEAD = 8      /* rows of one clip, at most */
 };
 
 /* A model that finds tokens row by row (search/transducer.h). Its start symbol is the blank. */

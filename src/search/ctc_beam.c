@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/hash.h"
+#include "search/log_add.h"
 
 struct node { uint32_t parent; int32_t id; float peak; }; /* peak: log-probability of id in the row where it most likely began */
 
@@ -108,12 +109,6 @@ void ctc_beam_begin(struct ctc_beam *b, int32_t last)
 }
 
 /* ---- a row ---- */
-
-static double log_add(double a, double b)
-{
-    const double high = a > b ? a : b, low = a > b ? b : a;
-    return low > -(double)INFINITY ? high + log1p(exp(low - high)) : high;
-}
 
 static double logp(const struct ctc_logits *row, int32_t id)
 {

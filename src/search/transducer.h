@@ -7,6 +7,8 @@
 #define STENO_SEARCH_TRANSDUCER_H
 #include <stdint.h>
 
+enum { TRANSDUCER_DURATIONS = 64 /* most durations */ };
+
 /* The best of a row: an id and a duration in rows. RNN-T: the duration does not count. */
 struct joint_best { int32_t id, duration; };
 struct transducer_token { int32_t id, row, duration; };

@@ -54,7 +54,7 @@ for o in "--beam-size 3" "--temperature 0.4" "--initial-prompt one" "--clip-time
 done
 refused "--temperature is for encoder-decoder models; this nano model does not serve it" --temperature 0.4
 refused "--task is for multilingual encoder-decoder models" --task translate
-refused "--beam-size is for encoder-decoder models, and for those with a CTC head" --beam-size 3
+refused "--beam-size is for encoder-decoder models, and for those with a CTC head or a transducer" --beam-size 3
 refused "--vocab is for models whose vocabulary may lie elsewhere" --vocab "$NANO/pt"
 refused "--max-len is for models with word times" --max-len 4
 refused "--no-cmvn is for models whose filter banks are shifted and scaled" --no-cmvn

@@ -291,7 +291,7 @@ const struct clip_decoder ctc_decoder = { .max_clips = UINT32_MAX, .take = take,
 
 static unsigned serves(const steno_model *m)
 {
-    return m->family->pieces ? MODELS_PIECES | MODELS_PIECES_CTC : MODELS_CTC;
+    return m->family->pieces ? MODELS_PIECES : MODELS_CTC;
 }
 
 /* Logits exist for one tile of rows at a time, independent of lanes. A lane is a clip in the run. */

@@ -57,6 +57,7 @@ void transducer_lane_close(struct transducer_lane *l)
     buf_free(&l->ids);
     buf_free(&l->tokens);
     buf_free(&l->rows);
+    buf_free(&l->texts);
 }
 
 /* ---- the encoder */
@@ -125,7 +126,7 @@ static void recent_add(struct transducer_lane *l, int32_t id)
 
 /* ---- rounds */
 
-static int decoder_run(struct steno_batch *b, struct phases what, int phase)
+int transducer_run_decoder(struct steno_batch *b, struct phases what, int phase)
 {
     struct run_time spent;
     what.first = phase;
@@ -152,7 +153,8 @@ static int predict(struct steno_batch *b, struct transducer_lane *const *lane, u
     }
     if (!n_moved) return STENO_OK;
     run_prepare(&b->run);
-    const int rc = decoder_run(b, (struct phases){ .n_rows = n_moved, .sequence = rows, .n_sequences = n_moved }, TRANSDUCER_PREDICT);
+    const struct phases what = { .n_rows = n_moved, .sequence = rows, .n_sequences = n_moved };
+    const int rc = transducer_run_decoder(b, what, TRANSDUCER_PREDICT);
     if (rc) return rc;
     const float *g = exec_output(b->exec, p, p->output, 0, n_moved, &ld);
     for (uint32_t i = 0; i < n_moved && g; i++) {
@@ -191,7 +193,7 @@ static int32_t largest(const float *x, int32_t n)
 }
 
 /* Adds a token. A mark of a model with durations has the end of the token before it as both times. */
-static void token_add(struct transducer_lane *l, const steno_model *m, const struct transducer_token *token, float logprob)
+void transducer_token_add(struct transducer_lane *l, const steno_model *m, const struct transducer_token *token, float logprob)
 {
     const int has_durations = transducer_of(m)->n_durations > 0;
     struct piece_rows rows = { token->row, has_durations ? token->row + token->duration : token->row + 1 };
@@ -220,7 +222,7 @@ static void lane_feed(struct transducer_lane *l, const steno_model *m, const str
         if (l->hot && l->hot->words && best[i].id != c->blank) best[i].id = hot_choose(l, m, logits, best[i].id);
         logprob[i] = best[i].id == all.arg ? -logf(all.sum) : logits[best[i].id] - all.max - logf(all.sum);
     }
-    if (transducer_feed(&l->search, l->first, best, l->n_rows, &token)) token_add(l, m, &token, logprob[token.row - l->first]);
+    if (transducer_feed(&l->search, l->first, best, l->n_rows, &token)) transducer_token_add(l, m, &token, logprob[token.row - l->first]);
 }
 
 /* Finds the next token of each lane, if its next rows have one. Returns a status of the executor. */
@@ -231,7 +233,7 @@ static int lanes_step(struct steno_batch *b, struct transducer_lane *const *lane
     int rc = predict(b, lane, n);
     if (rc) return rc;
     const uint32_t n_rows = rows_join(b, lane, n);
-    rc = decoder_run(b, (struct phases){ .n_rows = n_rows }, TRANSDUCER_JOIN);
+    rc = transducer_run_decoder(b, (struct phases){ .n_rows = n_rows }, TRANSDUCER_JOIN);
     if (rc) return rc;
     const float *x = exec_output(b->exec, p, p->side_output[TRANSDUCER_LOGITS], 0, n_rows, &ld);
     for (uint32_t i = 0; i < n && x; i++) {
@@ -254,6 +256,7 @@ void transducer_lane_begin(struct transducer_lane *l, const steno_model *m, cons
     buf_clear(&l->ids);
     buf_clear(&l->tokens);
     buf_clear(&l->rows);
+    buf_clear(&l->texts);
     transducer_begin(&l->search, 0);
 }
 
@@ -265,13 +268,14 @@ struct clip_pieces transducer_pieces(const steno_model *m, const struct transduc
                                  .row_ms = fbank_row_ms(fbank_bank_of(m)), .source = "transducer" };
 }
 
-static void lane_begin(struct steno_batch *b, const struct clip_window *w)
+struct transducer_lane *transducer_clip_begin(struct steno_batch *b, const struct clip_window *w)
 {
     struct transducer_lane *l = &transducer_batch_of(b)->lane[w->rows.lane];
     transducer_lane_begin(l, b->model, w->s ? &transducer_session_of(w->s)->hot : NULL);
     l->window = w;
     l->search.n_rows = w->rows.n;
     exec_state_reset(b->exec, STATE_PREDICTION, w->rows.lane);
+    return l;
 }
 
 /* Has its session ended, does it ask to stop, or is there no memory for its tokens? */
@@ -319,20 +323,6 @@ int transducer_decode(struct steno_batch *b, uint32_t n)
     return rc;
 }
 
-int transducer_clips_run(struct steno_batch *b)
-{
-    struct transducer_batch *t = transducer_batch_of(b);
-    uint32_t n = 0;
-    const int rc = transducer_encode(b);
-    for (uint32_t i = 0; i < t->clips.n && !rc; i++) {
-        const struct clip_window *w = &t->clips.window[i];
-        if (!w->rows.n) continue;
-        lane_begin(b, w);
-        t->busy[n++] = &t->lane[w->rows.lane];
-    }
-    return rc ? rc : transducer_decode(b, n);
-}
-
 int transducer_bench(struct steno_batch *b, uint32_t lanes, int rounds, int tokens)
 {
     struct transducer_batch *t = transducer_batch_of(b);
@@ -350,7 +340,6 @@ int transducer_bench(struct steno_batch *b, uint32_t lanes, int rounds, int toke
 int transducer_clips_bench(struct steno_batch *b, int n)
 {
     const struct clip_window *w = &clip_batch_of(b)->window[0];
-    transducer_batch_of(b)->busy[0] = &transducer_batch_of(b)->lane[w->rows.lane];
-    lane_begin(b, w);
+    transducer_batch_of(b)->busy[0] = transducer_clip_begin(b, w);
     return transducer_bench(b, 1, n, n);
 }

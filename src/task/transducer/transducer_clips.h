@@ -26,11 +26,15 @@ struct transducer_session {
 
 static inline struct transducer_session *transducer_session_of(const steno_session *s) { return s->part; }
 
+/* A text that a beam search found. */
+struct searched_text { double logprob; int32_t n; };
+
 /* A clip that is decoded. */
 struct transducer_lane {
     const struct clip_window *window;
     struct transducer search;
     struct buf ids, tokens, rows; /* int32_t, struct sampled_token, struct piece_rows; an error ends the clip */
+    struct buf texts;             /* struct searched_text: texts of a beam search, one after another; rows are of the first */
     int32_t base;                 /* number of the window's first row: of a stream */
     float *predicted;             /* [width] output of the prediction network */
     int32_t next;                 /* the id to run that network on; -1: it has been run */
@@ -45,6 +49,7 @@ struct transducer_batch {
     float *joined;                /* [rows, width] */
     struct transducer_lane *lane; /* [n_windows] by sequence number (clip_window.rows.lane) */
     struct transducer_lane **busy; /* [n_windows] those that are not done */
+    struct transducer_search *search; /* of beams; NULL before the first one */
 };
 
 static inline const struct transducer_model *transducer_of(const steno_model *m) { return m->part; }
@@ -62,16 +67,21 @@ int transducer_bench(struct steno_batch *b, uint32_t lanes, int rounds, int toke
 
 int transducer_batch_init(struct steno_batch *b, steno_error *e); /* as transducer_batch_open, but b->part exists already */
 
+/* Runs a phase of PLAN_DECODER. Returns a status of the executor. */
+int transducer_run_decoder(struct steno_batch *b, struct phases what, int phase);
+/* Adds a token to a lane. */
+void transducer_token_add(struct transducer_lane *l, const steno_model *m, const struct transducer_token *token, float logprob);
+
 /* Begins the text of a lane, which has no rows yet. Its state of the prediction network is zero. hot: of the request */
 void transducer_lane_begin(struct transducer_lane *l, const steno_model *m, const struct transducer_hot *hot);
 void transducer_lane_close(struct transducer_lane *l);
+/* The same for the clip of a window. Its state in the executor becomes zero, too. */
+struct transducer_lane *transducer_clip_begin(struct steno_batch *b, const struct clip_window *w);
 static inline int32_t transducer_lane_tokens(const struct transducer_lane *l) { return (int32_t)(l->ids.len / sizeof(int32_t)); }
 /* Tokens [from, to) of a lane as the pieces of a clip. */
 struct clip_pieces transducer_pieces(const steno_model *m, const struct transducer_lane *l, int32_t from, int32_t to);
 /* Encodes the clips of the current run. transducer_batch.joined receives the rows. Returns a status of the executor. */
 int transducer_encode(struct steno_batch *b);
-/* Decodes the first n lanes of transducer_batch.busy. Returns a status of the executor. */
+/* Decodes the first n lanes of transducer_batch.busy: the most probable token of each row. Returns a status of the executor. */
 int transducer_decode(struct steno_batch *b, uint32_t n);
-/* Encodes and decodes the clips of the current run. Returns a status of the executor. */
-int transducer_clips_run(struct steno_batch *b);
 #endif

@@ -1,9 +1,11 @@
 /* steno: the task of transcription with a transducer. SPDX-License-Identifier: MIT */
+#include "base/os.h"
 #include "engine/batch_loop.h"
 #include "engine/task.h"
 #include "task/clips/clip_run.h"
 #include "task/clips/clip_step.h"
 #include "task/transducer/transducer_clips.h"
+#include "task/transducer/transducer_search.h"
 
 /* ---- clips */
 
@@ -17,16 +19,79 @@ static void end(steno_session *s)
     transducer_hot_done(&transducer_session_of(s)->hot);
 }
 
+static int has_beams(const struct clip_window *w)
+{
+    return w->s && clips_of(w->s)->request.p.beam_size > 1;
+}
+
+/* The search of one clip. */
+static int search(struct steno_batch *b, const struct clip_window *w)
+{
+    const int64_t t0 = os_now_ns();
+    const int rc = transducer_search_run(b, transducer_clip_begin(b, w));
+    if (w->s) w->s->timings.decode_us += (os_now_ns() - t0) / 1000;
+    return rc;
+}
+
+/* Greedy clips are decoded together, those with beams after them. */
+static int run(struct steno_batch *b)
+{
+    struct transducer_batch *t = transducer_batch_of(b);
+    uint32_t n = 0;
+    int rc = transducer_encode(b);
+    for (uint32_t i = 0; i < t->clips.n && !rc; i++)
+        if (t->clips.window[i].rows.n && !has_beams(&t->clips.window[i])) t->busy[n++] = transducer_clip_begin(b, &t->clips.window[i]);
+    if (!rc) rc = transducer_decode(b, n);
+    for (uint32_t i = 0; i < t->clips.n && !rc; i++)
+        if (t->clips.window[i].rows.n && has_beams(&t->clips.window[i])) rc = search(b, &t->clips.window[i]);
+    return rc;
+}
+
+/* Adds tokens [from, from + n) of a lane as a hypothesis of its clip. @return 0: there is no memory */
+static int hypothesis_add(steno_session *s, const struct transducer_lane *l, int32_t from, int32_t n, struct hypothesis *h)
+{
+    struct buf *text = &transducer_session_of(s)->text;
+    const struct sampled_token *tokens = (const struct sampled_token *)(const void *)l->tokens.p + from;
+    double sum = 0;
+    for (int32_t i = 0; i < n; i++) sum += (double)tokens[i].logprob;
+    h->at_ms = l->window->at * 1000 / FBANK_RATE;
+    h->avg_logprob = sum / (n + 1);
+    if (!l->texts.len) h->score = sum;
+    buf_clear(text);
+    s->model->family->pieces->text(s->model, (const int32_t *)(const void *)l->ids.p + from, n, text);
+    const size_t space = text->len && text->p[0] == ' ';
+    result_hypothesis_tokens(&s->result, h, tokens, n);
+    result_hypothesis(&s->result, h, text->len ? text->p + space : "", text->len - space);
+    return !text->err && !result_status(&s->result);
+}
+
+/* Adds the n_best texts of a clip. */
+static int hypotheses_add(steno_session *s, const struct transducer_lane *l)
+{
+    const int n_best = clips_of(s)->request.p.n_best, n = (int)(l->texts.len / sizeof(struct searched_text));
+    int32_t from = 0;
+    int fits = 1;
+    for (int i = 0; i < n_best && i < (n ? n : 1) && fits; i++) {
+        const struct searched_text greedy = { 0, transducer_lane_tokens(l) };
+        const struct searched_text *text = n ? (const struct searched_text *)(const void *)l->texts.p + i : &greedy;
+        struct hypothesis h = { .place = i, .score = text->logprob };
+        fits = hypothesis_add(s, l, from, text->n, &h);
+        from += text->n;
+    }
+    return fits ? STENO_OK : err_nomem(&s->error, l->tokens.len, "the texts of a clip");
+}
+
 static int settle(steno_session *s, const struct clip_window *w)
 {
     const struct transducer_lane *l = &transducer_batch_of(s->batch)->lane[w->rows.lane];
-    if (l->ids.err || l->tokens.err || l->rows.err) return err_nomem(&s->error, l->tokens.len, "the tokens of a clip");
-    const struct clip_pieces p = transducer_pieces(s->model, l, 0, transducer_lane_tokens(l));
-    return clip_pieces_add(s, w, &p, &transducer_session_of(s)->text);
+    if (l->ids.err || l->tokens.err || l->rows.err || l->texts.err) return err_nomem(&s->error, l->tokens.len, "the tokens of a clip");
+    const int rc = hypotheses_add(s, l);
+    const int32_t n = l->texts.len ? ((const struct searched_text *)(const void *)l->texts.p)->n : transducer_lane_tokens(l);
+    const struct clip_pieces p = transducer_pieces(s->model, l, 0, n);
+    return rc ? rc : clip_pieces_add(s, w, &p, &transducer_session_of(s)->text);
 }
 
-static const struct clip_decoder decoder = { .max_clips = UINT32_MAX, .take = take, .run = transducer_clips_run, .settle = settle,
-                                             .end = end };
+static const struct clip_decoder decoder = { .max_clips = UINT32_MAX, .take = take, .run = run, .settle = settle, .end = end };
 
 /* ---- the task */
 
@@ -46,6 +111,12 @@ static size_t memory(const steno_model *m, const steno_team *team, int shared)
 {
     (void)shared;
     return sizeof(struct transducer_session) + clip_session_memory(m, team);
+}
+
+static void batch_close(struct steno_batch *b)
+{
+    if (b->part) transducer_search_close(transducer_batch_of(b)->search);
+    transducer_batch_close(b);
 }
 
 static int part_open(steno_session *s, steno_error *e)
@@ -78,7 +149,7 @@ const struct task transducer_task = {
     .shape = shape,
     .batch_memory = transducer_batch_memory,
     .batch_open = transducer_batch_open,
-    .batch_close = transducer_batch_close,
+    .batch_close = batch_close,
     .memory = memory,
     .open = part_open,
     .close = part_close,

@@ -42,7 +42,7 @@ static int should_abort(void *user)
     return ++a->calls == a->stop_at;
 }
 
-struct pair { steno_batch *b; steno_session *s[2]; struct asked asked[2]; struct tap tap[2]; };
+struct pair { int beams; steno_batch *b; steno_session *s[2]; struct asked asked[2]; struct tap tap[2]; };
 
 static void pair_open(struct pair *x)
 {
@@ -63,6 +63,7 @@ static void pair_run(struct pair *x)
         steno_transcribe_params_init(&p);
         p.should_abort = should_abort;
         p.user = &x->asked[i];
+        p.beam_size = x->beams;
         x->asked[i].calls = 0;
         x->tap[i] = (struct tap){ .pcm = audio.pcm, .n = SECONDS / 2 * RATE };
         const steno_source src = tap_source(&x->tap[i]);
@@ -81,26 +82,28 @@ static void pair_close(struct pair *x)
 static void test_a_clip_looks_for_a_cancel_between_its_tokens(void **state)
 {
     (void)state;
-    struct pair x = { 0 };
-    pair_open(&x);
-    pair_run(&x);
-    const int n = tokens_of(x.s[0]);
-    const uint64_t want = result_digest(x.s[0]);
-    assert_true(n > 100);
-    assert_true(result_digest(x.s[1]) == want);
-    for (int i = 0; i < 2; i++) assert_true(x.asked[i].calls > n);
-    for (int i = 0; i < 2; i++) {
-        x.asked[i].stop_at = n / 2;
+    for (int beams = 0; beams <= 3; beams += 3) {
+        struct pair x = { .beams = beams };
+        pair_open(&x);
         pair_run(&x);
-        assert_non_null(strstr(steno_last_error(x.s[i]), "cancel"));
-        assert_int_equal(x.asked[i].calls, n / 2); /* not asked again */
-        assert_int_equal(tokens_of(x.s[i]), 0);
-        assert_true(result_digest(x.s[!i]) == want);
-        x.asked[i].stop_at = 0;
+        const int n = tokens_of(x.s[0]);
+        const uint64_t want = result_digest(x.s[0]);
+        assert_true(n > 100);
+        assert_true(result_digest(x.s[1]) == want);
+        for (int i = 0; i < 2; i++) assert_true(x.asked[i].calls > n);
+        for (int i = 0; i < 2; i++) {
+            x.asked[i].stop_at = n / 2;
+            pair_run(&x);
+            assert_non_null(strstr(steno_last_error(x.s[i]), "cancel"));
+            assert_int_equal(x.asked[i].calls, n / 2); /* not asked again */
+            assert_int_equal(tokens_of(x.s[i]), 0);
+            assert_true(result_digest(x.s[!i]) == want);
+            x.asked[i].stop_at = 0;
+        }
+        pair_run(&x);
+        assert_true(result_digest(x.s[0]) == want && result_digest(x.s[1]) == want);
+        pair_close(&x);
     }
-    pair_run(&x);
-    assert_true(result_digest(x.s[0]) == want && result_digest(x.s[1]) == want);
-    pair_close(&x);
 }
 
 /* ---- the longest clip ---- */

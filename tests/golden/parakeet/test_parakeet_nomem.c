@@ -108,6 +108,7 @@ static int searched(const char *path, int beams, uint64_t *digest, steno_error *
 
 static int beams_of_ctc(uint64_t *digest, steno_error *e) { return searched("parakeet/hf/ctc", 3, digest, e); }
 static int hot_tdt(uint64_t *digest, steno_error *e) { return searched("parakeet/hf/tdt", 0, digest, e); }
+static int beams_of_tdt(uint64_t *digest, steno_error *e) { return searched("parakeet/hf/tdt", 3, digest, e); }
 static int hot_stream(uint64_t *digest, steno_error *e) { return searched("nemotron/nemotron-tiny.nemo", 0, digest, e); }
 
 /* Words of a text. */
@@ -158,7 +159,7 @@ static void test_every_allocation_between_files_and_results_may_fail(void **stat
         { "a .nemo file", from_nemo }, { "NVIDIA's GGUF file", from_gguf }, { "a .bin file", from_bin },
         { "a GGUF file of streams", from_streams_gguf }, { "a stream", stream }, { "Qwen3-ASR", audio_lm },
         { "Qwen3-ForcedAligner", aligner }, { "beams of a CTC head", beams_of_ctc },
-        { "hot words of TDT", hot_tdt }, { "hot words of a stream", hot_stream },
+        { "hot words of TDT", hot_tdt }, { "beams of TDT", beams_of_tdt }, { "hot words of a stream", hot_stream },
         { "streams become a GGUF file", to_gguf }, { "TDT becomes a .bin file", to_bin }, { "Qwen3-ASR becomes a GGUF file", lm_to_gguf },
     };
     (void)state;

@@ -1,0 +1,227 @@
+/* steno tests: beam search of a transducer. SPDX-License-Identifier: MIT
+ *
+ * A network without weights: logits are a function of the row and the text. The reference is the sum over all alignments. */
+#include <math.h>
+#include "harness.h"
+#include "search/transducer_beam.h"
+
+enum { BLANK = 2, IDS = BLANK + 1, DURATIONS_MAX = 4, TEXTS_MAX = 4096, LEN_MAX = 12 };
+
+struct network { uint32_t seed; struct transducer_shape of; float sharp; int32_t n_rows; };
+struct text { int32_t n, ids[LEN_MAX]; };
+
+static float noise_of(uint32_t h)
+{
+    h = (h ^ h >> 16) * 0x7feb352du;
+    h = (h ^ h >> 15) * 0x846ca68bu;
+    return (float)((h ^ h >> 16) & 0xffffff) / 0x1000000 - 0.5f;
+}
+
+static void logits_of(const struct network *w, int32_t row, const struct text *t, float *x)
+{
+    uint32_t h = w->seed * 2654435761u + (uint32_t)row * 40503u;
+    for (int32_t i = 0; i < t->n; i++) h = h * 31 + (uint32_t)t->ids[i] + 7;
+    for (int32_t i = 0; i < IDS + w->of.n_durations; i++) x[i] = w->sharp * noise_of(h * 131 + (uint32_t)i);
+}
+
+static double sum_of(const float *x, int32_t n)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < n; i++) sum += exp((double)x[i]);
+    return log(sum);
+}
+
+/* ---- all alignments */
+
+static struct { struct text t; double p; } all[TEXTS_MAX];
+static int n_all;
+
+static void all_add(const struct text *t, double p)
+{
+    for (int i = 0; i < n_all; i++)
+        if (all[i].t.n == t->n && !memcmp(all[i].t.ids, t->ids, (size_t)t->n * sizeof *t->ids)) {
+            all[i].p += p;
+            return;
+        }
+    assert_true(n_all < TEXTS_MAX);
+    all[n_all].t = *t;
+    all[n_all++].p = p;
+}
+
+static void visit(const struct network *w, int32_t row, int32_t here, const struct text *t, double p)
+{
+    float x[IDS + DURATIONS_MAX];
+    if (row >= w->n_rows) {
+        all_add(t, p);
+        return;
+    }
+    logits_of(w, row, t, x);
+    const double ids = sum_of(x, IDS), durations = w->of.n_durations ? sum_of(x + IDS, w->of.n_durations) : 0;
+    for (int32_t id = 0; id < IDS; id++)
+        for (int32_t d = 0; d < (w->of.n_durations ? w->of.n_durations : 1); d++) {
+            const double q = p * exp((double)x[id] - ids + (w->of.n_durations ? (double)x[IDS + d] - durations : 0));
+            const int32_t rows = w->of.n_durations ? w->of.duration[d] : 0;
+            struct text more = *t;
+            if (id < BLANK) more.ids[more.n++] = id;
+            if (id == BLANK) visit(w, row + (rows ? rows : 1), 0, t, q);
+            else if (rows) visit(w, row + rows, 0, &more, q);
+            else if (here + 1 < w->of.max_symbols) visit(w, row, here + 1, &more, q);
+            else visit(w, row + 1, 0, &more, q);
+        }
+}
+
+static void find_all(const struct network *w)
+{
+    const struct text none = { 0 };
+    n_all = 0;
+    visit(w, 0, 0, &none, 1);
+}
+
+/* ---- the search */
+
+/* The text of each slot stands for the state of a network. */
+static int search(struct transducer_beam *b, const struct network *w, int width)
+{
+    static struct text slot[BEAM_SLOTS];
+    int n, steps = 0;
+    b->of = w->of;
+    b->width = width;
+    transducer_beam_begin(b, w->n_rows);
+    while ((n = transducer_beam_next(b)) > 0) {
+        struct text t[RUN_BEAMS];
+        assert_true(n <= width);
+        for (int i = 0; i < n; i++) {
+            const struct beam_text *h = &b->here[i];
+            t[i] = slot[h->from];
+            if (h->pending < 0) continue;
+            if (h->pending == BLANK) t[i].n = 0;
+            else t[i].ids[t[i].n++] = h->pending;
+            assert_in_range(h->to, 0, transducer_beam_slots(width) - 1);
+        }
+        for (int i = 0; i < n; i++)
+            if (b->here[i].pending >= 0) slot[b->here[i].to] = t[i];
+        for (int i = 0; i < n; i++) {
+            float x[IDS + DURATIONS_MAX];
+            assert_int_equal(b->here[i].row, b->here[0].row);
+            logits_of(w, b->here[i].row, &t[i], x);
+            transducer_beam_feed(b, i, &(struct joint_logits){ x, sum_of(x, IDS) });
+        }
+        steps++;
+    }
+    int in_use = 0;
+    for (int i = 0; i < BEAM_SLOTS; i++) in_use += b->users[i];
+    assert_int_equal(in_use, b->n_pool); /* each text left refers to one slot */
+    return steps;
+}
+
+static struct text text_at(const struct transducer_beam *b, int place, double *logprob)
+{
+    struct buf tokens = { 0 }, logprobs = { 0 };
+    struct text t = { transducer_beam_end(b, place, &tokens, &logprobs, logprob), { 0 } };
+    const struct transducer_token *token = (const struct transducer_token *)(const void *)tokens.p;
+    for (int32_t i = 0; i < t.n; i++) {
+        t.ids[i] = token[i].id;
+        assert_in_range(token[i].row, i ? token[i - 1].row + token[i - 1].duration : 0, b->n_rows - 1);
+        assert_true(((const float *)(const void *)logprobs.p)[i] <= 0);
+    }
+    buf_free(&tokens);
+    buf_free(&logprobs);
+    return t;
+}
+
+static double probability_of(const struct text *t)
+{
+    for (int i = 0; i < n_all; i++)
+        if (all[i].t.n == t->n && !memcmp(all[i].t.ids, t->ids, (size_t)t->n * sizeof *t->ids)) return all[i].p;
+    fail_msg("a text that no alignment has");
+    return 0;
+}
+
+static int32_t const durations[] = { 0, 1, 2 }, long_durations[] = { 1, 2, 4 };
+static const struct network networks[] = {
+    { 0, { BLANK, 2, NULL, 0 }, 4, 2 },             /* RNN-T */
+    { 0, { BLANK, 2, durations, 3 }, 4, 2 },        /* TDT */
+    { 0, { BLANK, 3, long_durations, 3 }, 6, 4 },
+};
+enum { N_NETWORKS = sizeof networks / sizeof *networks, SEEDS = 40 };
+
+static void test_a_beam_for_all_texts_has_the_sums_over_all_alignments(void **state)
+{
+    static struct transducer_beam b;
+    (void)state;
+    for (int k = 0; k < N_NETWORKS; k++)
+        for (uint32_t seed = 1; seed <= SEEDS; seed++) {
+            struct network w = networks[k];
+            double logprob, sum = 0, before = 0;
+            w.seed = seed;
+            find_all(&w);
+            assert_in_range(n_all, 7, RUN_BEAMS - 1);
+            search(&b, &w, RUN_BEAMS);
+            assert_int_equal(b.n_pool, n_all);
+            for (int i = 0; i < n_all; i++) {
+                const struct text t = text_at(&b, i, &logprob);
+                if (fabs(exp(logprob) - probability_of(&t)) > 1e-9)
+                    fail_msg("network %d, seed %u, rank %d: %.12g, want %.12g", k, seed, i, exp(logprob), probability_of(&t));
+                assert_true(logprob <= before);
+                before = logprob;
+                sum += exp(logprob);
+            }
+            assert_true(fabs(sum - 1) < 1e-9);
+            transducer_beam_close(&b);
+        }
+}
+
+/* A narrow beam leaves alignments out, so its sums are lower bounds. */
+static void test_narrow_beams_find_the_best_text_of_longer_audio(void **state)
+{
+    static struct transducer_beam b;
+    int found[2] = { 0 }, n = 0;
+    (void)state;
+    for (int k = 0; k < N_NETWORKS; k++)
+        for (uint32_t seed = 1; seed <= SEEDS; seed++, n++) {
+            struct network w = networks[k];
+            double logprob, best = 0;
+            w.seed = seed;
+            w.sharp = 10;
+            w.n_rows = 4;
+            find_all(&w);
+            for (int i = 0; i < n_all; i++) best = all[i].p > best ? all[i].p : best;
+            for (int wide = 0; wide < 2; wide++) {
+                search(&b, &w, wide ? 8 : 2);
+                const struct text t = text_at(&b, 0, &logprob);
+                assert_true(exp(logprob) <= probability_of(&t) + 1e-9);
+                found[wide] += probability_of(&t) >= best - 1e-12;
+                transducer_beam_close(&b);
+            }
+        }
+    if (found[0] < n * 8 / 10 || found[1] < n * 95 / 100) fail_msg("of %d best texts %d and %d are found", n, found[0], found[1]);
+}
+
+static void test_logits_that_are_no_numbers_end_in_the_texts_before(void **state)
+{
+    static struct transducer_beam b;
+    const float x[IDS] = { NAN, NAN, NAN };
+    double logprob;
+    struct buf tokens = { 0 }, logprobs = { 0 };
+    (void)state;
+    b.of = networks[0].of;
+    b.width = 4;
+    transducer_beam_begin(&b, 3);
+    assert_int_equal(transducer_beam_next(&b), 1);
+    transducer_beam_feed(&b, 0, &(struct joint_logits){ x, (double)NAN });
+    for (int n; /* each row counts as blank */ (n = transducer_beam_next(&b)) > 0;)
+        for (int i = 0; i < n; i++) transducer_beam_feed(&b, i, &(struct joint_logits){ x, (double)NAN });
+    assert_int_equal(transducer_beam_end(&b, 0, &tokens, &logprobs, &logprob), 0);
+    assert_int_equal(transducer_beam_end(&b, 1, &tokens, &logprobs, &logprob), -1);
+    transducer_beam_close(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_beam_for_all_texts_has_the_sums_over_all_alignments),
+        cmocka_unit_test(test_narrow_beams_find_the_best_text_of_longer_audio),
+        cmocka_unit_test(test_logits_that_are_no_numbers_end_in_the_texts_before),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
