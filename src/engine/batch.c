@@ -138,7 +138,7 @@ size_t batch_memory(const steno_model *m, const steno_team *team, uint32_t n_win
 
 size_t batch_draft_memory(const steno_model *draft, const steno_team *team, uint32_t n_windows)
 {
-    return bare_memory(draft, team, n_windows, 1, 1);
+    return bare_memory(draft, team, n_windows, 1, 1) + (draft->task->draft_memory ? draft->task->draft_memory(draft) : 0);
 }
 
 /* Have all running requests been cancelled? */
@@ -188,7 +188,8 @@ static int open_parts(struct steno_batch *b, steno_error *e)
     if (shape.first_plan < n_plans) bad |= run_open(b, plans + shape.first_plan, n_plans - shape.first_plan, &shape);
     if (bad)
         return err_nomem(e, model_ops(m) * sizeof *b->time + tokens_sz(m, &shape, b->n_windows * b->n_lanes), "a session");
-    return m->task->batch_open && !b->is_draft ? m->task->batch_open(b, e) : STENO_OK;
+    int (*const open)(struct steno_batch *, steno_error *) = b->is_draft ? m->task->draft_open : m->task->batch_open;
+    return open ? open(b, e) : STENO_OK;
 }
 
 static void batch_close(struct steno_batch *b)

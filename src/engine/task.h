@@ -40,6 +40,8 @@ struct task {
     size_t (*batch_memory)(const steno_model *m, uint32_t n_windows, uint32_t n_lanes);
     int (*batch_open)(struct steno_batch *b, steno_error *e);
     void (*batch_close)(struct steno_batch *b); /* also called if opening failed halfway */
+    size_t (*draft_memory)(const steno_model *m); /* the same of a batch that is a draft model; NULL: it has none */
+    int (*draft_open)(struct steno_batch *d, steno_error *e);
     void (*batch_forget)(const steno_session *s); /* another call of s begins: discards data of earlier ones */
 
     /* Its part of a session, in s->part. close is also called if opening failed halfway */

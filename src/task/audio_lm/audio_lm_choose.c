@@ -5,17 +5,9 @@
  * pass before over the same audio, whose text the new one repeats. */
 #include <string.h>
 #include "engine/batch.h"
-#include "task/audio_lm/audio_lm_session.h"
+#include "task/audio_lm/audio_lm_draft.h"
 #include "text/repetition.h"
 #include "text/tokenizer.h"
-
-steno_session *audio_lm_owner(const struct steno_batch *b, uint32_t lane)
-{
-    const struct clip_batch *c = clip_batch_of(b);
-    for (uint32_t i = 0; i < c->n; i++)
-        if (c->window[i].rows.n && c->window[i].rows.lane == lane) return c->window[i].s;
-    return NULL;
-}
 
 /* ---- ends -------------------------------------------------------------------------------------------------------------------- */
 
@@ -59,7 +51,7 @@ static int32_t *ids_add(int32_t *to, const void *ids, int32_t n)
 }
 
 /* The last id of the prompt is followed: it stands before the beginning of an earlier text, too. */
-void audio_lm_text_begin(struct steno_batch *b, uint16_t lane, const steno_session *s)
+void audio_lm_text_begin(struct steno_batch *b, uint16_t lane, const steno_session *s, int32_t n_rows)
 {
     const struct audio_lm_session *a = audio_lm_of(s);
     struct audio_lm_lane *l = &audio_lm_batch_of(b)->lane[lane];
@@ -69,7 +61,10 @@ void audio_lm_text_begin(struct steno_batch *b, uint16_t lane, const steno_sessi
     end = ids_add(end, a->behind.p, audio_lm_n_ids(&a->behind));
     l->n_text = (int32_t)(end - l->text);
     l->n_chosen = 0;
-    l->lookup = prompt_lookup_of(asked < 0 ? DRAFT_MAX : asked);
+    l->uses_draft = audio_lm_draft_may(b, s);
+    l->n_prompt = audio_lm_n_ids(&a->before) + n_rows + audio_lm_n_ids(&a->behind);
+    l->speculation = a->speculation;
+    l->lookup = prompt_lookup_of(l->uses_draft ? 0 : asked < 0 ? DRAFT_MAX : asked);
     memcpy(l->lookup.odds, a->odds, sizeof a->odds);
     l->lookup.seen = l->n_text - 1;
 }
@@ -93,6 +88,7 @@ void audio_lm_texts_end(struct steno_batch *b)
         a->n_earlier = audio_lm_n_ids(&a->behind) + l->n_chosen;
         memcpy(a->earlier, l->text + l->n_text - a->n_earlier, (size_t)a->n_earlier * sizeof *a->earlier);
         memcpy(a->odds, l->lookup.odds, sizeof a->odds);
+        if (l->uses_draft) a->speculation = l->speculation;
     }
 }
 
@@ -119,6 +115,7 @@ static void drafts_check(struct steno_batch *b, uint32_t lane)
     }
     of->kv.len = first + right + 1;
     lane_cut(b, lane, of->kv.len);
+    audio_lm_draft_learn(b, lane, l->lookup.n, right);
     if (!s) return;
     s->timings.n_drafted += l->lookup.n;
     s->timings.n_accepted += right;
@@ -153,10 +150,15 @@ static int rows_add(struct steno_batch *b)
     return b->run.n_rows > 0;
 }
 
-int audio_lm_first(struct steno_batch *b)
+void audio_lm_first(struct steno_batch *b)
 {
     audio_lm_batch_of(b)->status = STENO_OK;
     for (uint32_t lane = 0; lane < clip_batch_of(b)->n_sequences; lane++) lane_look(b, lane);
+}
+
+int audio_lm_rows(struct steno_batch *b)
+{
+    audio_lm_batch_of(b)->goes_on = 0;
     run_costs_begin(&b->costs);
     return rows_add(b);
 }
@@ -164,12 +166,17 @@ int audio_lm_first(struct steno_batch *b)
 int audio_lm_next(void *user)
 {
     struct steno_batch *b = user;
+    struct audio_lm_batch *a = audio_lm_batch_of(b);
     const uint32_t rows = run_costs_rows(&b->run);
     for (uint32_t lane = 0; lane < clip_batch_of(b)->n_sequences; lane++) {
         if (b->run.lane[lane].sampler.done) continue;
-        if (audio_lm_batch_of(b)->lane[lane].lookup.n) drafts_check(b, lane);
-        else lane_look(b, lane);
+        if (a->lane[lane].lookup.n) drafts_check(b, lane);
+        else {
+            lane_look(b, lane);
+            audio_lm_draft_learn(b, lane, 0, 0);
+        }
     }
     run_costs_end(&b->costs, rows);
-    return !audio_lm_batch_of(b)->status && rows_add(b);
+    a->goes_on = !a->status && audio_lm_draft_needed(b);
+    return !a->status && !a->goes_on && rows_add(b);
 }

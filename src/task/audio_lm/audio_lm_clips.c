@@ -6,7 +6,7 @@
 #include <string.h>
 #include "engine/batch_loop.h"
 #include "model/parts.h"
-#include "task/audio_lm/audio_lm_session.h"
+#include "task/audio_lm/audio_lm_draft.h"
 #include "task/clips/clip_run.h"
 #include "task/clips/clip_session.h"
 
@@ -190,8 +190,9 @@ int audio_lm_encode(struct steno_batch *b)
         a->earlier = earlier;
     }
     a->run++;
+    int rc = audio_lm_draft_encode(b);
     run_prepare(&b->run);
-    int rc = clip_run_phase(b, PHASE_ENCODE, NULL);
+    if (!rc) rc = clip_run_phase(b, PHASE_ENCODE, NULL);
     if (!rc) rc = clip_run_phase(b, PHASE_ADAPT, NULL);
     return rc ? rc : keep_rows(b);
 }

@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "engine/batch_loop.h"
 #include "engine/params.h"
-#include "task/audio_lm/audio_lm_session.h"
+#include "task/audio_lm/audio_lm_draft.h"
 #include "task/decode/generation.h"
 #include "text/repetition.h"
 #include "text/tokenizer.h"
@@ -339,7 +339,7 @@ static int prompt_read(struct prompts *p, const struct clip_window *w)
                                         p->b->model->family->audio_lm->rows(w->rows.n), b->run };
     const int32_t known = prompt_shared(p->b, w->rows.lane, &of);
     lane_begin(p->b, w->rows.lane, w->s, known);
-    audio_lm_text_begin(p->b, w->rows.lane, w->s);
+    audio_lm_text_begin(p->b, w->rows.lane, w->s, of.n);
     prompt_hold(&b->lane[w->rows.lane].held, &of);
     return prompt_add(p, w->rows.lane, &of, known);
 }
@@ -367,9 +367,15 @@ static int attempt_run(struct steno_batch *b)
     const struct chain_calls calls = { audio_lm_next, audio_lm_penalise, b };
     struct run_time took;
     int ran = 0, rc = prompts_read(b);
-    if (rc || !audio_lm_first(b)) return rc;
-    rc = exec_chain(b->exec, audio_lm_decoder_of(b), &b->run, INT_MAX, &calls, &ran, times_of(b), &took);
-    charge(b, &(struct spent){ took.first_ns + took.rest_ns, ran, NULL, 0 });
+    if (!rc) rc = audio_lm_draft_read(b);
+    if (rc) return rc;
+    audio_lm_first(b);
+    do {
+        rc = audio_lm_draft_make(b);
+        if (rc || !audio_lm_rows(b)) break;
+        rc = exec_chain(b->exec, audio_lm_decoder_of(b), &b->run, INT_MAX, &calls, &ran, times_of(b), &took);
+        charge(b, &(struct spent){ took.first_ns + took.rest_ns, ran, NULL, 0 });
+    } while (!rc && audio_lm_batch_of(b)->goes_on);
     audio_lm_texts_end(b);
     return rc ? rc : audio_lm_batch_of(b)->status;
 }

@@ -16,6 +16,7 @@ struct audio_lm_session {
     int32_t *ids;                /* [text_ctx] ids of the current clip */
     int32_t *earlier, n_earlier; /* [text_ctx + 1] ids behind the rows of the clip that was decoded last, chosen ones included */
     struct lookup_odds odds[DRAFT_KINDS]; /* how often draft tokens of its texts were right */
+    struct speculation speculation; /* the same of a draft model */
     struct buf bytes, raw, text; /* its text: bytes of the tokens, UTF-8, and the form for display */
     struct buf language;         /* the name of its language, as the model gives it */
     const char *forced;          /* language of the request; NULL: any */
@@ -47,6 +48,9 @@ struct audio_lm_lane {
     int32_t *text;               /* [audio_lm_text_most] source of draft tokens: an earlier text, the prompt, and the chosen ids */
     int32_t n_text, n_chosen;    /* n_chosen: ids of the lane that are in it */
     struct prompt_lookup lookup;
+    int uses_draft;              /* the draft model drafts for the text, */
+    int32_t n_prompt;            /* which is behind this many positions */
+    struct speculation speculation;
     uint32_t row, out;           /* of the current run: its first row, and that row's index among those with logits */
 };
 
@@ -59,6 +63,7 @@ struct audio_lm_batch {
     float *encoded;              /* [rows of a run, d] output of the encoder in the same order, for a CTC head; NULL without one */
     struct audio_lm_lane *lane;  /* [n_windows] */
     int status;                  /* of the choices in the current chain */
+    int goes_on;                 /* the chain ended only for the draft model: another one follows */
 };
 
 static inline struct audio_lm_session *audio_lm_of(const steno_session *s) { return s->part; }
@@ -68,6 +73,15 @@ static inline uint32_t audio_lm_width(const steno_model *m) { return m->plan[PLA
 
 static inline int32_t audio_lm_n_ids(const struct buf *ids) { return (int32_t)(ids->len / sizeof(int32_t)); }
 static inline int audio_lm_has_ctc(const steno_model *m) { return m->n_plans > PLAN_ALIGN; }
+
+/* The session that uses a lane in the current run; NULL if it has ended. */
+static inline steno_session *audio_lm_owner(const struct steno_batch *b, uint32_t lane)
+{
+    const struct clip_batch *c = clip_batch_of(b);
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->window[i].rows.n && c->window[i].rows.lane == lane) return c->window[i].s;
+    return NULL;
+}
 
 extern const struct clip_decoder audio_lm_clips;
 /* Encodes the clips of the current run and keeps their rows. Returns a status of the executor. */
@@ -82,13 +96,13 @@ int audio_lm_decode_all(struct steno_batch *b);
 /* Most ids of an earlier text, a prompt and its text. */
 static inline size_t audio_lm_text_most(const steno_model *m) { return 2 * ((size_t)m->text_ctx + 1); }
 
-steno_session *audio_lm_owner(const struct steno_batch *b, uint32_t lane); /* the session that uses the lane; NULL if it has ended */
 int audio_lm_retries(const steno_session *s);                       /* does a loop end an attempt? */
 int audio_lm_loops(steno_session *s, const struct sampler *p);      /* do the ids of a lane loop? */
 void audio_lm_penalise(void *user, uint16_t lane, float *logits);   /* as chain_calls.filter */
-/* Begins the text of a lane, whose prompt is that of s. */
-void audio_lm_text_begin(struct steno_batch *b, uint16_t lane, const steno_session *s);
-int audio_lm_first(struct steno_batch *b); /* adds the rows of the first steps. @return 0: all texts have ended */
+/* Begins the text of a lane, whose prompt is that of s with n_rows rows of a clip. */
+void audio_lm_text_begin(struct steno_batch *b, uint16_t lane, const steno_session *s, int32_t n_rows);
+void audio_lm_first(struct steno_batch *b); /* takes the choices behind the prompts */
+int audio_lm_rows(struct steno_batch *b);   /* adds the rows of a chain. @return 0: all texts have ended */
 int audio_lm_next(void *user);             /* as chain_calls.next: takes the choices of the last replay, and adds the next rows */
 void audio_lm_texts_end(struct steno_batch *b); /* keeps the texts for the drafts of the next ones */
 

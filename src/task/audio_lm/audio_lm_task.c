@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/os.h"
 #include "engine/params.h"
-#include "task/audio_lm/audio_lm_session.h"
+#include "task/audio_lm/audio_lm_draft.h"
 #include "task/clips/clip_run.h"
 #include "task/clips/clip_session.h"
 #include "task/clips/clip_step.h"
@@ -111,6 +111,7 @@ static int part_open(steno_session *s, steno_error *e)
     const int rc = clip_session_open(s, &audio_lm_clips, e);
     if (rc) return rc;
     memcpy(a->odds, prompt_lookup_of(0).odds, sizeof a->odds);
+    if (s->batch->draft) a->speculation = speculation_begin(s->model, s->batch->draft->model, PLAN_DECODER);
     a->ids = arena_alloc(&s->arena, ids_memory(s->model));
     a->earlier = arena_alloc(&s->arena, earlier_ids_memory(s->model));
     return a->ids && a->earlier ? STENO_OK : err_nomem(e, ids_memory(s->model), "a session");
@@ -187,6 +188,9 @@ const struct task audio_lm_task = {
     .serves = serves,
     .max_lanes = 1,
     .own_windows = OWN_WINDOWS,
+    .drafts = 1,
+    .draft_memory = audio_lm_draft_memory,
+    .draft_open = audio_lm_draft_open,
     .shape = shape,
     .batch_memory = batch_sz,
     .batch_open = part_batch_open,

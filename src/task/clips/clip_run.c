@@ -40,24 +40,39 @@ static uint32_t windows_cut(const struct steno_batch *b)
     return n;
 }
 
-int clip_run_phase(struct steno_batch *b, int phase, steno_session *only)
+/* A phase over the clips of a run; `run` is the table of their rows. */
+static struct phases phase_of(const struct steno_batch *b, int phase, struct run *run)
 {
     const struct clip_batch *c = clip_batch_of(b);
     const struct sequence *last = &c->sequence[c->n_sequences - 1];
-    const uint32_t n_rows = (uint32_t)last->row + last->n; /* the table may also hold tokens beside the frames */
+    const uint32_t n = c->cut ? windows_cut(b) : c->n_sequences;
+    /* the table may also hold tokens beside the frames */
+    return (struct phases){ .first = phase, .end = phase + 1, .n_rows = (uint32_t)last->row + last->n, .run = run,
+                            .window = c->sequence[0].lane, .sequence = c->cut ? c->cut : c->sequence, .n_sequences = n > 1 ? n : 0,
+                            .tokens = c->tokens };
+}
+
+int clip_run_draft_phase(struct steno_batch *b, int phase)
+{
+    const struct phases what = phase_of(b, phase, &b->draft->run);
+    struct run_time spent;
+    return exec_phases(b->draft->exec, &b->draft->model->plan[PLAN_ENCODER], &what, NULL, &spent);
+}
+
+int clip_run_phase(struct steno_batch *b, int phase, steno_session *only)
+{
+    const struct clip_batch *c = clip_batch_of(b);
     struct run_time spent;
     int profiling = 0;
     for (uint32_t i = 0; i < c->n; i++) profiling |= c->window[i].s && c->window[i].s->profiling;
     if (profiling) memset(b->time, 0, model_ops(b->model) * sizeof *b->time);
-    const uint32_t n = c->cut ? windows_cut(b) : c->n_sequences;
-    const struct phases what = { .first = phase, .end = phase + 1, .n_rows = n_rows, .run = &b->run, .window = c->sequence[0].lane,
-                                 .sequence = c->cut ? c->cut : c->sequence, .n_sequences = n > 1 ? n : 0, .tokens = c->tokens };
+    const struct phases what = phase_of(b, phase, &b->run);
     const int rc = exec_phases(b->exec, clip_encoder_of(b), &what, profiling ? b->time : NULL, &spent);
     const int64_t ns = spent.first_ns + spent.rest_ns;
     if (only) phase_charge(only, phase, ns, 1, 1);
     for (uint32_t i = 0; i < c->n && !only; i++) {
         const uint32_t own = c->window[i].s ? rows_of(c, &c->window[i]) : 0;
-        if (own) phase_charge(c->window[i].s, phase, ns, own, n_rows);
+        if (own) phase_charge(c->window[i].s, phase, ns, own, what.n_rows);
     }
     return rc;
 }

@@ -7,6 +7,9 @@
  * a status of the executor. */
 int clip_run_phase(struct steno_batch *b, int phase, steno_session *only);
 
+/* The same with the draft model of the batch, whose table has the same rows. Its time is not added. */
+int clip_run_draft_phase(struct steno_batch *b, int phase);
+
 /* Receives the logits of a row of a window and their most probable id. */
 typedef void clip_row_fn(steno_session *s, int row, const float *logits, const struct best *best);
 /* Runs the head over rows [from, to) of the table, a few rows at a time, and finds their most probable ids. w: the window of the rows;

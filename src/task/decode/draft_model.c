@@ -37,6 +37,9 @@ int draft_model_check(const steno_model *m, const steno_model *draft, steno_erro
     if (m->audio_ctx && (draft->audio_ctx != m->audio_ctx || draft->text_ctx < m->text_ctx))
         return err_set(e, STENO_EARG, "the draft model has %d positions of audio and %d of text, and the model %d and %d: take one with as "
                        "many", (int)draft->audio_ctx, (int)draft->text_ctx, (int)m->audio_ctx, (int)m->text_ctx);
+    if (draft->window_rows != m->window_rows || (m->family->audio_lm && (draft->family != m->family || draft->n_states > 1)))
+        return err_set(e, STENO_EARG, "a %s model cannot draft for this %s model: prompts or windows of attention differ",
+                       draft->family->name, m->family->name);
     return check_vocab(m, draft, e);
 }
 

@@ -59,5 +59,10 @@ for draft_max in "" "--draft-max 15"; do
     grep -q "drafted [1-9][0-9]* tokens, [1-9][0-9]* of them accepted" "$T/err" || bad "draft tokens are counted" "$(cat "$T/err")"
 done
 q 2 "--draft-max 16 is refused by an audio language model" --draft-max 16 "$SRC/tests/data/demo.wav"
-q 2 "a draft model is refused by an audio language model" --draft "$Q" "$SRC/tests/data/demo.wav"
+for draft_max in "" "--draft-max 5"; do
+    q 0 "a draft model of an audio language model gives the same bytes, $draft_max" --draft "$Q" $draft_max "$SRC/tests/data/demo.wav"
+    same "$T/out" alone
+done
+q 2 "a draft model of another family is refused" --draft "$MODEL" "$SRC/tests/data/demo.wav"
+err_has "--draft: a whisper model cannot draft for a qwen3-asr model"
 finish

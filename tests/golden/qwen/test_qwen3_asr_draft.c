@@ -108,6 +108,90 @@ static void test_passes_with_drafts_have_the_same_bits(void **state)
     }
 }
 
+/* ---- draft models */
+
+static steno_model *opened(int compute)
+{
+    steno_model_params p;
+    steno_model *m;
+    steno_error e;
+    steno_model_params_init(&p);
+    p.compute = compute;
+    if (steno_model_open(&m, qwen_dir, &p, &e)) fail_msg("%s", e.text);
+    return m;
+}
+
+static steno_session *drafted(const steno_model *m, const steno_model *draft, steno_team *team)
+{
+    steno_session_params p;
+    steno_session *s;
+    steno_error e;
+    steno_session_params_init(&p);
+    p.draft_model = draft;
+    if (steno_session_open(&s, m, team, &p, &e)) fail_msg("%s", e.text);
+    return s;
+}
+
+/* By itself, which is always right, and by itself in other arithmetic. */
+static void test_a_draft_model_changes_no_bit(void **state)
+{
+    static const int32_t drafts[] = { 3, 15, 1, -1 };
+    (void)state;
+    steno_model *other = opened(STENO_COMPUTE_INT8);
+    for (int k = 0; k < 4; k++)
+        for (int is_same = 0; is_same < 2; is_same++) {
+            steno_team *team;
+            assert_int_equal(steno_team_open(&team, 1 + k % 2, NULL), 0);
+            steno_session *s = drafted(model, is_same ? model : other, team), *alone = qwen_session(model);
+            int64_t accepted = 0, made = 0;
+            for (int i = 0; i < PASSES; i++) {
+                steno_transcribe_params p = params(drafts[k]), q = params(0);
+                pass_set(&p, &pass[i]);
+                pass_set(&q, &pass[i]);
+                steno_timings_reset(s);
+                steno_timings_reset(alone);
+                run(s, pass[i].from_s, pass[i].to_s, &p);
+                run(alone, pass[i].from_s, pass[i].to_s, &q);
+                results_are_equal(s, alone, "with a draft model");
+                const steno_timings t = timings_of(s);
+                assert_int_equal(t.n_steps + t.n_accepted, timings_of(alone).n_steps);
+                accepted += t.n_accepted;
+                made += t.n_drafted;
+                const int is_plain = pass[i].penalty == 1 && pass[i].guards != STENO_GUARDS_RETRY;
+                if (is_same && is_plain && drafts[k] > 0) assert_int_equal(t.n_accepted, t.n_drafted); /* -1: drafts from the text */
+                if (t.n_drafted && drafts[k] > 0) assert_true(t.draft_us > 0);
+            }
+            print_message("up to %d: %lld of %lld draft tokens accepted\n", (int)drafts[k], (long long)accepted, (long long)made);
+            if (drafts[k] > 0) assert_true(accepted > 0);
+            steno_session_close(s);
+            steno_session_close(alone);
+            steno_team_close(team);
+        }
+    steno_model_close(other);
+}
+
+static void test_draft_models_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    steno_model_params p;
+    steno_session_params sp;
+    steno_session *s;
+    steno_error e = { 0 };
+    steno_model *whisper = shipped_open(), *longer;
+    steno_model_params_init(&p);
+    p.text_ctx = 3000;
+    assert_int_equal(steno_model_open(&longer, qwen_dir, &p, NULL), 0);
+    steno_session_params_init(&sp);
+    sp.draft_model = whisper;
+    assert_int_equal(steno_session_open(&s, model, NULL, &sp, &e), STENO_EARG);
+    assert_non_null(strstr(e.text, "cannot draft for a qwen3-asr model"));
+    sp.draft_model = longer;
+    assert_int_equal(steno_session_open(&s, model, NULL, &sp, &e), STENO_EARG);
+    assert_non_null(strstr(e.text, "positions of audio"));
+    steno_model_close(whisper);
+    steno_model_close(longer);
+}
+
 /* ---- batches */
 
 enum { REQUESTS = 6 };
@@ -135,7 +219,7 @@ static void batch_round(steno_batch *b, steno_session **s, int32_t drafts)
     assert_int_equal(steno_batch_run(b), 0);
 }
 
-static void check_batch(int windows, int threads)
+static void check_batch(int windows, int threads, const steno_model *draft)
 {
     steno_batch_params bp;
     steno_session_params sp;
@@ -147,6 +231,7 @@ static void check_batch(int windows, int threads)
     assert_int_equal(steno_team_open(&team, threads, NULL), 0);
     steno_batch_params_init(&bp);
     bp.max_windows = windows;
+    bp.draft_model = draft;
     bp.on_done = told;
     bp.user = &status;
     if (steno_batch_open(&b, model, team, &bp, &e)) fail_msg("%s", e.text);
@@ -179,9 +264,14 @@ static void check_batch(int windows, int threads)
 static void test_batches_with_drafts_have_the_same_bits(void **state)
 {
     (void)state;
-    check_batch(1, 1);
-    check_batch(2, 2);
-    check_batch(REQUESTS, 1);
+    steno_model *other = opened(STENO_COMPUTE_INT8);
+    check_batch(1, 1, NULL);
+    check_batch(2, 2, NULL);
+    check_batch(REQUESTS, 1, NULL);
+    check_batch(1, 2, other);
+    check_batch(REQUESTS, 1, model);
+    check_batch(3, 1, other);
+    steno_model_close(other);
 }
 
 /* ---- canceled */
@@ -191,10 +281,9 @@ static int stops(void *user)
     return --*(int *)user < 0;
 }
 
-static void test_a_canceled_pass_leaves_drafts_that_change_nothing(void **state)
+static void check_canceled(steno_session *s)
 {
-    (void)state;
-    steno_session *s = qwen_session(model), *alone = qwen_session(model);
+    steno_session *alone = qwen_session(model);
     steno_transcribe_params p = params(15), q = params(0);
     run(alone, 0, 4, &q);
     for (int asked = 0, done = 0; !done; asked += 1 + asked / 3) {
@@ -211,6 +300,13 @@ static void test_a_canceled_pass_leaves_drafts_that_change_nothing(void **state)
     assert_true(timings_of(s).n_accepted > 0);
     steno_session_close(s);
     steno_session_close(alone);
+}
+
+static void test_a_canceled_pass_leaves_drafts_that_change_nothing(void **state)
+{
+    (void)state;
+    check_canceled(qwen_session(model));
+    check_canceled(drafted(model, model, NULL));
 }
 
 /* ---- the end of the context */
@@ -242,6 +338,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_passes_with_drafts_have_the_same_bits),
+        cmocka_unit_test(test_a_draft_model_changes_no_bit),
+        cmocka_unit_test(test_draft_models_that_do_not_fit_are_refused),
         cmocka_unit_test(test_batches_with_drafts_have_the_same_bits),
         cmocka_unit_test(test_a_canceled_pass_leaves_drafts_that_change_nothing),
         cmocka_unit_test(test_a_full_context_ends_the_same_text),
