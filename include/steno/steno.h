@@ -548,9 +548,9 @@ typedef struct steno_session_params {
     /* A small draft model with the same vocabulary; may be NULL. It proposes tokens, the session's model checks several of them in one run.
      * Texts, times and probabilities do not change by a bit. It saves time if its weights are much smaller than the model's (see draft_max
      * of steno_transcribe_params and steno_generate_params). Whisper: the draft model needs the same number of mel bands and encodes each
-     * window itself. Greedy searches are drafted, beams and sampling are not. Language models: steno_generate, and texts of a batch. One
-     * vocabulary may be longer; its extra entries are never proposed. The session keeps the draft model until it is closed. A session in a
-     * batch uses the batch's. */
+     * window itself. Greedy searches are drafted, beams and sampling are not. Audio language models: one of the same family. Language
+     * models: steno_generate, and texts of a batch. One vocabulary may be longer; its extra entries are never proposed. The session keeps
+     * the draft model until it is closed. A session in a batch uses the batch's. */
     const steno_model *draft_model;
 } steno_session_params;
 
@@ -925,9 +925,9 @@ typedef struct steno_transcribe_params {
     const struct steno_vad_params *vad; /* its parameters, copied; NULL: defaults. Its callbacks are called */
     double repetition_penalty;     /* logits of ids that the attempt already has are divided by it if positive, multiplied if negative; 0.01
                                       to 100, default 1: no effect. Whisper, Fun-ASR-Nano, Qwen3-ASR */
-    int32_t draft_max;             /* with a draft model (steno_session_params): maximum number of draft tokens per run, 1 to 15; 0: none.
-                                      -1, the default: chosen from the measured acceptance rate and run times. Above 0 it is refused with
-                                      beams and at a temperature above 0. Fallback attempts decode without drafts */
+    int32_t draft_max;             /* maximum number of draft tokens per run, 1 to 15; 0: none; -1, the default: as many as pay by measured
+                                      times. Of a draft model (steno_session_params); without one audio language models copy earlier text.
+                                      Above 0 refused with beams and at a temperature above 0. Fallback attempts have no drafts */
     int32_t n_resume;              /* bytes of resume; 0: start at the beginning */
     /* Resume of an interrupted request. After each window on_resume_point receives bytes; append them to those of earlier calls. The bytes
      * of the first calls, any number of them, are the `resume` of a later request. That request has the results of those windows, continues
@@ -1060,7 +1060,7 @@ STENO_API int64_t steno_duration_ms(const steno_session *s);  /**< @return lengt
  * @return as steno_transcribe_source; STENO_EARG also for a text without words
  *
  * Segments and words are read as those of a transcription. Words that were not found in the audio have NAN and -1 as times. For Whisper
- * and for forced aligners (Qwen3-ForcedAligner): these align the whole text at once, and refuse audio that is longer than 300 s. */
+ * and for forced aligners (Qwen3-ForcedAligner): these align the text in clips of up to 300 s, of which two are held at most. */
 STENO_API int steno_align(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p);
 
 /** Find the times of the words of a transcript, by a forced aligner. The words of all segments are replaced.
@@ -1071,7 +1071,7 @@ STENO_API int steno_align(steno_session *s, const steno_source *src, const char 
  * @param src  the audio of that transcription from its first sample; it is read once, and again from its beginning if segments overlap
  * @param p    parameters, or NULL for the defaults: language, should_abort, on_progress
  * @return as steno_align; STENO_EARG also for a model that is no forced aligner, a translation, a transcript that
- *         steno_punctuate_result has changed, and a segment longer than the aligner takes (300 s). After a failure the transcript is
+ *         steno_punctuate_result has changed, and a segment whose text does not fit its audio. After a failure the transcript is
  *         unchanged
  *
  * Each segment is aligned with its own audio. Its words are its text in parts; their word_source is "aligner". A segment with words takes
