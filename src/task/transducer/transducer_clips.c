@@ -118,6 +118,12 @@ static int32_t hot_choose(const struct transducer_lane *l, const steno_model *m,
     return c.id;
 }
 
+/* Is the request's list there? Its session may have ended while another one was asked. */
+static int is_hot(const struct transducer_lane *l)
+{
+    return l->window->s && l->hot && l->hot->words;
+}
+
 static void recent_add(struct transducer_lane *l, int32_t id)
 {
     if (l->n_recent == HOTWORD_IDS) memmove(l->recent, l->recent + 1, (size_t)--l->n_recent * sizeof *l->recent);
@@ -203,7 +209,7 @@ void transducer_token_add(struct transducer_lane *l, const steno_model *m, const
     buf_add(&l->ids, &token->id, sizeof token->id);
     buf_add(&l->tokens, &sampled, sizeof sampled);
     buf_add(&l->rows, &rows, sizeof rows);
-    if (l->hot && l->hot->words) recent_add(l, token->id);
+    if (is_hot(l)) recent_add(l, token->id);
     l->next = token->id;
 }
 
@@ -219,7 +225,7 @@ static void lane_feed(struct transducer_lane *l, const steno_model *m, const str
         k->logits_reduce(&all, logits, NULL, 0, (size_t)c->blank + 1);
         best[i].id = all.arg < 0 ? c->blank : all.arg;
         best[i].duration = c->n_durations ? c->duration[largest(logits + c->blank + 1, c->n_durations)] : 0;
-        if (l->hot && l->hot->words && best[i].id != c->blank) best[i].id = hot_choose(l, m, logits, best[i].id);
+        if (is_hot(l) && best[i].id != c->blank) best[i].id = hot_choose(l, m, logits, best[i].id);
         logprob[i] = best[i].id == all.arg ? -logf(all.sum) : logits[best[i].id] - all.max - logf(all.sum);
     }
     if (transducer_feed(&l->search, l->first, best, l->n_rows, &token)) transducer_token_add(l, m, &token, logprob[token.row - l->first]);
@@ -294,8 +300,7 @@ static uint32_t lanes_keep(struct transducer_lane **lane, uint32_t n)
     return kept;
 }
 
-/* Adds the time of decoding to the sessions by their rows. */
-static void time_share(const struct clip_batch *c, int64_t ns)
+void transducer_share_time(const struct clip_batch *c, int64_t ns)
 {
     int64_t all = 0;
     for (uint32_t i = 0; i < c->n; i++) all += c->window[i].rows.n;
@@ -315,11 +320,8 @@ static int lanes_round(struct steno_batch *b, uint32_t n)
 
 int transducer_decode(struct steno_batch *b, uint32_t n)
 {
-    struct transducer_batch *t = transducer_batch_of(b);
-    const int64_t t0 = os_now_ns();
     int rc = STENO_OK;
-    while (!rc && (n = lanes_keep(t->busy, n)) > 0) rc = lanes_round(b, n);
-    time_share(&t->clips, os_now_ns() - t0);
+    while (!rc && (n = lanes_keep(transducer_batch_of(b)->busy, n)) > 0) rc = lanes_round(b, n);
     return rc;
 }
 

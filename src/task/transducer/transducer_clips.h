@@ -35,6 +35,7 @@ struct transducer_lane {
     struct transducer search;
     struct buf ids, tokens, rows; /* int32_t, struct sampled_token, struct piece_rows; an error ends the clip */
     struct buf texts;             /* struct searched_text: texts of a beam search, one after another; rows are of the first */
+    struct lane_search *beams;    /* its memory for beam searches; NULL before the first one */
     int32_t base;                 /* number of the window's first row: of a stream */
     float *predicted;             /* [width] output of the prediction network */
     int32_t next;                 /* the id to run that network on; -1: it has been run */
@@ -49,7 +50,6 @@ struct transducer_batch {
     float *joined;                /* [rows, width] */
     struct transducer_lane *lane; /* [n_windows] by sequence number (clip_window.rows.lane) */
     struct transducer_lane **busy; /* [n_windows] those that are not done */
-    struct transducer_search *search; /* of beams; NULL before the first one */
 };
 
 static inline const struct transducer_model *transducer_of(const steno_model *m) { return m->part; }
@@ -71,6 +71,9 @@ int transducer_batch_init(struct steno_batch *b, steno_error *e); /* as transduc
 int transducer_run_decoder(struct steno_batch *b, struct phases what, int phase);
 /* Adds a token to a lane. */
 void transducer_token_add(struct transducer_lane *l, const steno_model *m, const struct transducer_token *token, float logprob);
+
+/* Adds the time of decoding a run to its sessions, by their rows. */
+void transducer_share_time(const struct clip_batch *c, int64_t ns);
 
 /* Begins the text of a lane, which has no rows yet. Its state of the prediction network is zero. hot: of the request */
 void transducer_lane_begin(struct transducer_lane *l, const steno_model *m, const struct transducer_hot *hot);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "search/transducer_beam.h"
 
-struct transducer_search {
+struct lane_search {
     struct transducer_beam beam;
     uint8_t *state;            /* [slots, state_sz] */
     float *predicted;          /* [slots, width of the joint network] */
@@ -17,7 +17,12 @@ struct transducer_search {
     struct buf tokens, logprobs;
 };
 
-void transducer_search_close(struct transducer_search *c)
+/* Hypotheses of several lanes in order: number `at` of lane `lane`. */
+struct round { struct transducer_lane *const *lanes; uint32_t n, lane; int at; };
+
+/* ---- memory */
+
+void transducer_search_close(struct lane_search *c)
 {
     if (!c) return;
     transducer_beam_close(&c->beam);
@@ -29,13 +34,12 @@ void transducer_search_close(struct transducer_search *c)
 }
 
 /* Memory for a search of this width. NULL: there is none */
-static struct transducer_search *search_of(struct steno_batch *b, int beams)
+static struct lane_search *search_of(const struct steno_batch *b, struct transducer_lane *l, int beams)
 {
-    struct transducer_batch *t = transducer_batch_of(b);
     const int slots = transducer_beam_slots(beams);
-    if (t->search && t->search->slots >= slots) return t->search;
-    transducer_search_close(t->search);
-    struct transducer_search *c = t->search = calloc(1, sizeof *c);
+    if (l->beams && l->beams->slots >= slots) return l->beams;
+    transducer_search_close(l->beams);
+    struct lane_search *c = l->beams = calloc(1, sizeof *c);
     if (!c) return NULL;
     c->slots = slots;
     c->state_sz = exec_state_sz(b->exec, STATE_PREDICTION, 0, 0);
@@ -43,68 +47,132 @@ static struct transducer_search *search_of(struct steno_batch *b, int beams)
     c->predicted = calloc((size_t)slots * (size_t)transducer_of(b->model)->width, sizeof *c->predicted);
     if (c->state && c->predicted) return c;
     transducer_search_close(c);
-    return t->search = NULL;
+    return l->beams = NULL;
 }
 
-/* Runs the prediction network for up to n hypotheses with a pending id, from *at on, as many as there are lanes. */
-static int predict_some(struct steno_batch *b, struct transducer_search *c, int *at, int n)
+/* ---- a round */
+
+/* The next hypothesis with a pending id. *c: its search; NULL: there is none */
+static const struct beam_text *pending_next(struct round *r, struct lane_search **c)
+{
+    for (; r->lane < r->n; r->lane++, r->at = 0)
+        while (r->at < r->lanes[r->lane]->beams->beam.n_here) {
+            *c = r->lanes[r->lane]->beams;
+            const struct beam_text *t = &(*c)->beam.here[r->at++];
+            if (t->pending >= 0) return t;
+        }
+    return NULL;
+}
+
+/* Runs the prediction network for hypotheses with a pending id, as many as there are lanes in the executor. @return their number, or a
+ * status */
+static int predict_some(struct steno_batch *b, struct round *r)
 {
     const size_t width = (size_t)transducer_of(b->model)->width;
     const struct plan *p = &b->model->plan[PLAN_DECODER];
     const uint32_t most = b->n_streaming < TRANSDUCER_LANES ? b->n_streaming : TRANSDUCER_LANES;
     struct sequence rows[TRANSDUCER_LANES];
-    int32_t to[TRANSDUCER_LANES];
+    struct { struct lane_search *c; int32_t slot; } to[TRANSDUCER_LANES];
+    const struct beam_text *t;
     uint32_t k = 0;
     size_t ld = 0;
     b->run.n_rows = 0;
-    for (; *at < n && k < most; ++*at) {
-        const struct beam_text *t = &c->beam.here[*at];
-        if (t->pending < 0) continue;
-        exec_state_set(b->exec, STATE_PREDICTION, k, 0, c->state + (size_t)t->from * c->state_sz);
+    for (; k < most && (t = pending_next(r, &to[k].c)) != NULL; k++) {
+        exec_state_set(b->exec, STATE_PREDICTION, k, 0, to[k].c->state + (size_t)t->from * to[k].c->state_sz);
         run_add(&b->run, t->pending, 0, (uint16_t)k, 0);
         rows[k] = (struct sequence){ .row = (uint16_t)k, .n = 1, .lane = (uint16_t)k };
-        to[k++] = t->to;
+        to[k].slot = t->to;
     }
-    if (!k) return STENO_OK;
+    if (!k) return 0;
     run_prepare(&b->run);
     const int rc = transducer_run_decoder(b, (struct phases){ .n_rows = k, .sequence = rows, .n_sequences = k }, TRANSDUCER_PREDICT);
     if (rc) return rc;
     const float *g = exec_output(b->exec, p, p->output, 0, k, &ld);
     for (uint32_t i = 0; i < k && g; i++) {
-        memcpy(c->predicted + (size_t)to[i] * width, g + i * ld, width * sizeof *g);
-        exec_state_get(b->exec, STATE_PREDICTION, i, 0, c->state + (size_t)to[i] * c->state_sz);
+        memcpy(to[i].c->predicted + (size_t)to[i].slot * width, g + i * ld, width * sizeof *g);
+        exec_state_get(b->exec, STATE_PREDICTION, i, 0, to[i].c->state + (size_t)to[i].slot * to[i].c->state_sz);
     }
-    return g ? STENO_OK : STENO_ENOMEM;
+    return g ? (int)k : STENO_ENOMEM;
 }
 
-/* Joins the row of n hypotheses with their predictions, and extends them. */
-static int join(struct steno_batch *b, struct transducer_search *c, const float *joined, int n)
+/* Writes the sums of a lane's row and of the predictions of its hypotheses. */
+static void rows_join(const struct steno_batch *b, const struct transducer_lane *l, float *to, size_t ld)
+{
+    const size_t width = (size_t)transducer_of(b->model)->width;
+    const struct lane_search *c = l->beams;
+    for (int i = 0; i < c->beam.n_here; i++, to += ld) {
+        const struct beam_text *t = &c->beam.here[i];
+        const float *x = transducer_batch_of(b)->joined + ((size_t)l->window->rows.row + (size_t)t->row) * width;
+        const float *g = c->predicted + (size_t)(t->pending >= 0 ? t->to : t->from) * width;
+        for (size_t k = 0; k < width; k++) to[k] = x[k] + g[k];
+    }
+}
+
+/* Extends the hypotheses of the next lanes, as many as fit into a run. @return a status of the executor */
+static int join_some(struct steno_batch *b, struct round *r)
 {
     const struct transducer_model *m = transducer_of(b->model);
     const struct plan *p = &b->model->plan[PLAN_DECODER];
-    const size_t width = (size_t)m->width, to_ld = p->slot[p->input].ld;
+    const size_t to_ld = p->slot[p->input].ld;
+    const uint32_t first = r->lane;
     float *to = exec_given(b->exec, p, p->input);
+    uint32_t n = 0;
     size_t ld = 0;
-    for (int i = 0; i < n; i++, to += to_ld) {
-        const struct beam_text *t = &c->beam.here[i];
-        const float *x = joined + (size_t)t->row * width, *g = c->predicted + (size_t)(t->pending >= 0 ? t->to : t->from) * width;
-        for (size_t k = 0; k < width; k++) to[k] = x[k] + g[k];
+    for (; r->lane < r->n && n + (uint32_t)r->lanes[r->lane]->beams->beam.n_here <= TRANSDUCER_ROWS; r->lane++) {
+        rows_join(b, r->lanes[r->lane], to + n * to_ld, to_ld);
+        n += (uint32_t)r->lanes[r->lane]->beams->beam.n_here;
     }
-    const int rc = transducer_run_decoder(b, (struct phases){ .n_rows = (uint32_t)n }, TRANSDUCER_JOIN);
+    const int rc = transducer_run_decoder(b, (struct phases){ .n_rows = n }, TRANSDUCER_JOIN);
     if (rc) return rc;
-    const float *x = exec_output(b->exec, p, p->side_output[TRANSDUCER_LOGITS], 0, (uint32_t)n, &ld);
-    for (int i = 0; i < n && x; i++, x += ld) {
-        struct logit_partial all;
-        b->model->kern.logits_reduce(&all, x, NULL, 0, (size_t)m->blank + 1);
-        transducer_beam_feed(&c->beam, i, &(struct joint_logits){ x, (double)all.max + log((double)all.sum) });
+    const float *x = exec_output(b->exec, p, p->side_output[TRANSDUCER_LOGITS], 0, n, &ld);
+    for (uint32_t k = first; k < r->lane && x; k++) {
+        struct transducer_beam *beam = &r->lanes[k]->beams->beam;
+        const int n_here = beam->n_here;
+        for (int i = 0; i < n_here; i++, x += ld) {
+            struct logit_partial all;
+            b->model->kern.logits_reduce(&all, x, NULL, 0, (size_t)m->blank + 1);
+            transducer_beam_feed(beam, i, &(struct joint_logits){ x, (double)all.max + log((double)all.sum) });
+        }
     }
     return x ? STENO_OK : STENO_ENOMEM;
 }
 
+static int round_run(struct steno_batch *b, struct transducer_lane *const *lanes, uint32_t n)
+{
+    struct round predicting = { .lanes = lanes, .n = n }, joining = predicting;
+    int rc;
+    while ((rc = predict_some(b, &predicting)) > 0) {}
+    while (!rc && joining.lane < n) rc = join_some(b, &joining);
+    return rc;
+}
+
+/* ---- clips */
+
+/* Begins the search of a lane. @return 0: there is no memory */
+static int lane_begin(struct steno_batch *b, struct transducer_lane *l)
+{
+    const struct transducer_model *m = transducer_of(b->model);
+    const int beams = clips_of(l->window->s)->request.p.beam_size;
+    struct lane_search *c = search_of(b, l, beams);
+    if (!c) {
+        l->texts.err = 1;
+        return 0;
+    }
+    c->beam.of = (struct transducer_shape){ m->blank, m->max_symbols, m->duration, m->n_durations };
+    c->beam.width = beams;
+    c->beam.hot = l->hot->words;
+    c->beam.boost = l->hot->boost;
+    exec_state_reset(b->exec, STATE_PREDICTION, 0);
+    exec_state_get(b->exec, STATE_PREDICTION, 0, 0, c->state);
+    transducer_beam_begin(&c->beam, l->search.n_rows);
+    return 1;
+}
+
 /* Adds the text of rank `place` to the lane. @return 0: there is none */
-static int text_add(struct transducer_search *c, struct transducer_lane *l, const steno_model *m, int place)
+static int text_add(struct transducer_lane *l, const steno_model *m, int place)
 {
     struct searched_text text;
+    struct lane_search *c = l->beams;
     buf_clear(&c->tokens);
     buf_clear(&c->logprobs);
     text.n = transducer_beam_end(&c->beam, place, &c->tokens, &c->logprobs, &text.logprob);
@@ -117,33 +185,34 @@ static int text_add(struct transducer_search *c, struct transducer_lane *l, cons
     return 1;
 }
 
-int transducer_search_run(struct steno_batch *b, struct transducer_lane *l)
+static void lane_end(struct transducer_lane *l, const steno_model *m)
 {
-    const steno_session *s = l->window->s;
-    const struct transducer_model *m = transducer_of(b->model);
-    const steno_transcribe_params *p = &clips_of(s)->request.p;
-    const float *joined = transducer_batch_of(b)->joined + (size_t)l->window->rows.row * (size_t)m->width;
-    const int beams = p->beam_size, n_best = p->n_best > 1 ? p->n_best : 1;
-    struct transducer_search *c = search_of(b, beams);
-    if (!c) {
-        l->texts.err = 1;
-        return STENO_OK;
+    const int32_t asked = clips_of(l->window->s)->request.p.n_best, n_best = asked > 1 ? asked : 1;
+    for (int i = 0; i < n_best && text_add(l, m, i); i++) {}
+    l->texts.err |= l->beams->beam.nodes.err || l->beams->tokens.err || l->beams->logprobs.err;
+}
+
+/* Keeps the lanes whose search goes on, and ends the others. @return their number */
+static uint32_t lanes_keep(const steno_model *m, struct transducer_lane **lane, uint32_t n)
+{
+    uint32_t live = 0, kept = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (lane[i]->window->s && !session_should_stop(lane[i]->window->s)) lane[live++] = lane[i];
+    for (uint32_t i = 0; i < live; i++) {
+        if (!lane[i]->window->s) continue; /* it ended while another one was asked */
+        if (transducer_beam_next(&lane[i]->beams->beam)) lane[kept++] = lane[i];
+        else lane_end(lane[i], m);
     }
-    c->beam.of = (struct transducer_shape){ m->blank, m->max_symbols, m->duration, m->n_durations };
-    c->beam.width = beams;
-    c->beam.hot = l->hot->words;
-    c->beam.boost = l->hot->boost;
-    memset(c->state, 0, c->state_sz);
-    exec_state_reset(b->exec, STATE_PREDICTION, 0);
-    exec_state_get(b->exec, STATE_PREDICTION, 0, 0, c->state);
-    transducer_beam_begin(&c->beam, l->search.n_rows);
+    return kept;
+}
+
+int transducer_search(struct steno_batch *b, uint32_t n)
+{
+    struct transducer_lane **lane = transducer_batch_of(b)->busy;
+    uint32_t begun = 0;
     int rc = STENO_OK;
-    for (int n; !rc && (n = transducer_beam_next(&c->beam)) > 0;) {
-        if (session_should_stop(l->window->s)) return STENO_OK;
-        for (int at = 0; at < n && !rc;) rc = predict_some(b, c, &at, n);
-        if (!rc) rc = join(b, c, joined, n);
-    }
-    for (int i = 0; i < n_best && !rc && text_add(c, l, b->model, i); i++) {}
-    l->texts.err |= c->beam.nodes.err || c->tokens.err || c->logprobs.err;
+    for (uint32_t i = 0; i < n; i++)
+        if (lane_begin(b, lane[i])) lane[begun++] = lane[i];
+    for (n = begun; !rc && (n = lanes_keep(b->model, lane, n)) > 0;) rc = round_run(b, lane, n);
     return rc;
 }

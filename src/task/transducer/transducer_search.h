@@ -1,14 +1,13 @@
 /* steno: beam search over the clips of a transducer. SPDX-License-Identifier: MIT
  *
- * The clips of a run are searched one after another. The hypotheses of a clip that are at one row run together. */
+ * A round extends the hypotheses of every clip that are at its next row: one run of the prediction network for those with a new token, and
+ * one product for their joint rows, as far as they fit. Clips do not depend on each other. */
 #ifndef STENO_TASK_TRANSDUCER_TRANSDUCER_SEARCH_H
 #define STENO_TASK_TRANSDUCER_TRANSDUCER_SEARCH_H
 #include "task/transducer/transducer_clips.h"
 
-struct transducer_search;
-
-void transducer_search_close(struct transducer_search *c); /* c may be NULL */
-/* Decodes a lane whose request has beams. Its texts are those of the search, as many as the request asks for, at least one;
- * without memory, an error in a buffer of the lane. Returns a status of the executor. */
-int transducer_search_run(struct steno_batch *b, struct transducer_lane *l);
+void transducer_search_close(struct lane_search *c); /* c may be NULL */
+/* Decodes the first n lanes of transducer_batch.busy, whose requests have beams. A lane's texts are those of its search, as many as the
+ * request asks for, at least one; without memory, an error in a buffer of the lane. Returns a status of the executor. */
+int transducer_search(struct steno_batch *b, uint32_t n);
 #endif

@@ -192,8 +192,11 @@ static int run(struct steno_batch *b)
         for (uint32_t r = w->rows.row; r < (uint32_t)w->rows.row + w->rows.n; r++) b->run.row[r].token = v->prompt;
     }
     b->run.stream = c->place;
-    const int rc = transducer_encode(b);
-    return rc ? rc : transducer_decode(b, n);
+    int rc = transducer_encode(b);
+    const int64_t t0 = os_now_ns();
+    if (!rc) rc = transducer_decode(b, n);
+    transducer_share_time(clips, os_now_ns() - t0);
+    return rc;
 }
 
 /* ---- words */

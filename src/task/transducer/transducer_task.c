@@ -24,26 +24,26 @@ static int has_beams(const struct clip_window *w)
     return w->s && clips_of(w->s)->request.p.beam_size > 1;
 }
 
-/* The search of one clip. */
-static int search(struct steno_batch *b, const struct clip_window *w)
-{
-    const int64_t t0 = os_now_ns();
-    const int rc = transducer_search_run(b, transducer_clip_begin(b, w));
-    if (w->s) w->s->timings.decode_us += (os_now_ns() - t0) / 1000;
-    return rc;
-}
-
-/* Greedy clips are decoded together, those with beams after them. */
-static int run(struct steno_batch *b)
+/* Begins the clips with beams, or those without. @return their number */
+static uint32_t lanes_begin(struct steno_batch *b, int with_beams)
 {
     struct transducer_batch *t = transducer_batch_of(b);
     uint32_t n = 0;
+    for (uint32_t i = 0; i < t->clips.n; i++)
+        if (t->clips.window[i].rows.n && has_beams(&t->clips.window[i]) == with_beams)
+            t->busy[n++] = transducer_clip_begin(b, &t->clips.window[i]);
+    return n;
+}
+
+/* Greedy clips are decoded together, then those with beams. */
+static int run(struct steno_batch *b)
+{
     int rc = transducer_encode(b);
-    for (uint32_t i = 0; i < t->clips.n && !rc; i++)
-        if (t->clips.window[i].rows.n && !has_beams(&t->clips.window[i])) t->busy[n++] = transducer_clip_begin(b, &t->clips.window[i]);
-    if (!rc) rc = transducer_decode(b, n);
-    for (uint32_t i = 0; i < t->clips.n && !rc; i++)
-        if (t->clips.window[i].rows.n && has_beams(&t->clips.window[i])) rc = search(b, &t->clips.window[i]);
+    if (rc) return rc;
+    const int64_t t0 = os_now_ns();
+    rc = transducer_decode(b, lanes_begin(b, 0));
+    if (!rc) rc = transducer_search(b, lanes_begin(b, 1));
+    transducer_share_time(&transducer_batch_of(b)->clips, os_now_ns() - t0);
     return rc;
 }
 
@@ -115,7 +115,8 @@ static size_t memory(const steno_model *m, const steno_team *team, int shared)
 
 static void batch_close(struct steno_batch *b)
 {
-    if (b->part) transducer_search_close(transducer_batch_of(b)->search);
+    const struct transducer_batch *t = transducer_batch_of(b);
+    for (uint32_t i = 0; t && t->lane && i < b->n_windows; i++) transducer_search_close(t->lane[i].beams);
     transducer_batch_close(b);
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include "harness.h"
 #include "search/transducer_beam.h"
+#include "toy_vocab.h"
 
 enum { BLANK = 2, IDS = BLANK + 1, DURATIONS_MAX = 4, TEXTS_MAX = 4096, LEN_MAX = 12 };
 
@@ -216,11 +217,56 @@ static void test_logits_that_are_no_numbers_end_in_the_texts_before(void **state
     transducer_beam_close(&b);
 }
 
+/* One row with at most one token. */
+static void test_hot_words_leave_blank_as_it_is_and_share_the_rest_by_their_pushes(void **state)
+{
+    enum { N = 400, WIDTH = 8 };
+    static struct transducer_beam b;
+    struct toy toy = TOY(" Ku", "Ku", "er", "ne", " a", " P", "st");
+    struct hotwords *h;
+    struct bpe *bpe;
+    steno_error e;
+    float x[N], pushed[N];
+    double logprob;
+    struct network w = { .seed = 3 };
+    (void)state;
+    const int32_t blank = toy.v.n;
+    assert_true(blank < N && !bpe_open(&bpe, &toy.v, NULL));
+    if (hotwords_open(&h, "Kune\na", bpe, &e)) fail_msg("%s", e.text);
+    for (int32_t id = 0; id <= blank; id++) x[id] = pushed[id] = 6 * noise_of(w.seed * 77 + (uint32_t)id);
+    x[blank] = pushed[blank] = 5;
+    hotwords_push(h, pushed, NULL, 0, 6);
+    const double whole = sum_of(x, blank + 1), tokens = sum_of(x, blank), after = sum_of(pushed, blank);
+    assert_true(after > tokens + 0.1);
+    b.of = (struct transducer_shape){ blank, 1, NULL, 0 };
+    b.width = WIDTH;
+    b.hot = h;
+    b.boost = 6;
+    transducer_beam_begin(&b, 1);
+    assert_int_equal(transducer_beam_next(&b), 1);
+    transducer_beam_feed(&b, 0, &(struct joint_logits){ x, whole });
+    assert_int_equal(transducer_beam_next(&b), 0);
+    int n_hot = 0;
+    for (int i = 0; i < WIDTH; i++) {
+        const struct text t = text_at(&b, i, &logprob);
+        const double want = t.n ? (double)pushed[t.ids[0]] - after + tokens - whole : 5 - whole;
+        if (fabs(logprob - want) > 1e-5) fail_msg("rank %d: %g, want %g", i, logprob, want);
+        n_hot += t.n && pushed[t.ids[0]] > x[t.ids[0]];
+    }
+    assert_in_range(n_hot, 2, WIDTH);
+    transducer_beam_close(&b);
+    hotwords_close(h);
+    bpe_close(bpe);
+    toy_free(&toy);
+    b.hot = NULL;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_beam_for_all_texts_has_the_sums_over_all_alignments),
         cmocka_unit_test(test_narrow_beams_find_the_best_text_of_longer_audio),
+        cmocka_unit_test(test_hot_words_leave_blank_as_it_is_and_share_the_rest_by_their_pushes),
         cmocka_unit_test(test_logits_that_are_no_numbers_end_in_the_texts_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
