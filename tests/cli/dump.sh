@@ -162,6 +162,18 @@ stereo 50000 >in/two.wav
 d 0 "--dump writes channels apart" dumped --channels split in/two.wav
 [ -s dumped/two.ch0.features.npy ] && [ -s dumped/two.ch1.features.npy ] || bad "--dump writes a file for each channel" "$(ls dumped)"
 
+# ---- inputs that are decoded together
+cp "$DIGITS" one.wav
+cp "$SRC/tests/data/demo.wav" two.wav
+cp "$SRC/models/parakeet-digits/three.wav" three.wav
+for m in "$MODEL" "$SRC/tests/data/qwen3_asr"; do
+    for b in 1 3; do
+        expect 0 "--dump with -b $b of ${m##*/}" -q -m "$m" --compute f32 --dump "${m##*/}.$b" -b $b one.wav two.wav three.wav
+    done
+    diff -r "${m##*/}.1" "${m##*/}.3" >"$T/differ" || bad "rows of a batch are those of each input alone" "$(head -3 "$T/differ")"
+    [ -s "${m##*/}.3/two.encoder.npy" ] || bad "a batch writes rows" "$(ls "${m##*/}.3")"
+done
+
 F=${STENO_SHARED:-/none}/material/funasr
 if [ ! -d "$F" ]; then
     [ $failures -eq 0 ] || finish
@@ -222,8 +234,9 @@ for f in sense/*.npy para/*.npy nano/*.npy; do
 done
 is "--dump writes four files for Fun-ASR-Nano" "$(cd nano && echo en_george.*)" \
     "en_george.adaptor.npy en_george.encoder.npy en_george.fbank.npy en_george.features.npy"
-expect 2 "--dump is refused for a batch" -q -m "$F/models/sensevoice/pt" --dump x -b 2 "${files[@]}"
-err_has "--dump and --batch-size exclude each other"
+expect 0 "--dump writes the same rows of a batch" \
+    -q -m "$F/models/sensevoice/pt" --compute f32 --itn --dump together -b 3 "${files[@]}"
+diff -r sense together >"$T/differ" || bad "rows of a batch are those of each input alone" "$(head -3 "$T/differ")"
 expect 6 "--dump reports a folder that cannot be made" -q -m "$F/models/sensevoice/pt" --dump /dev/null "${files[@]}"
 err_has "/dev/null: cannot write there"
 finish

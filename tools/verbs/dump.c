@@ -74,22 +74,22 @@ int dump_open(struct dump *d)
 }
 
 /* Find or add the table of such rows. @return NULL if out of memory */
-static struct dump_table *table_of(struct dump *d, const steno_rows *r)
+static struct dump_table *table_of(struct dump *d, int slot, const steno_rows *r)
 {
     for (int i = 0; i < d->n; i++)
-        if (d->table[i].at_ms == r->at_ms && strcmp(d->table[i].name, r->name) == 0) return &d->table[i];
+        if (d->table[i].slot == slot && d->table[i].at_ms == r->at_ms && strcmp(d->table[i].name, r->name) == 0) return &d->table[i];
     struct dump_table *more = realloc(d->table, ((size_t)d->n + 1) * sizeof *more);
     if (!more) return NULL;
     d->table = more;
     struct dump_table *t = &more[d->n++];
-    *t = (struct dump_table){ .at_ms = r->at_ms, .width = r->width };
+    *t = (struct dump_table){ .slot = slot, .at_ms = r->at_ms, .width = r->width };
     snprintf(t->name, sizeof t->name, "%s", r->name);
     return t;
 }
 
-void dump_add(struct dump *d, const steno_rows *r)
+void dump_add(struct dump *d, int slot, const steno_rows *r)
 {
-    struct dump_table *t = d->dir ? table_of(d, r) : NULL;
+    struct dump_table *t = d->dir ? table_of(d, slot, r) : NULL;
     d->failed |= d->dir && !t;
     if (!t) return;
     struct sink to = sink_to_memory(&t->bytes);
@@ -146,7 +146,7 @@ static float *read_all(const char *input, int64_t *n)
 }
 
 /* Add the filter banks of the whole sound as a table. */
-static void add_fbank(struct dump *d, const steno_model *m, const char *input)
+static void add_fbank(struct dump *d, int slot, const steno_model *m, const char *input)
 {
     steno_model_info info = { .size = sizeof info };
     int64_t n = 0;
@@ -155,36 +155,43 @@ static void add_fbank(struct dump *d, const steno_model *m, const char *input)
     const int64_t frames = pcm ? steno_mel(m, pcm, n, NULL, 0) : 0;
     float *v = frames > 0 ? calloc((size_t)frames * (size_t)info.n_mels, sizeof *v) : NULL;
     if (v && steno_mel(m, pcm, n, v, frames) == frames)
-        dump_add(d, &(steno_rows){ .n_rows = (int32_t)frames, .width = info.n_mels, .name = "fbank", .rows = v, .stride = info.n_mels });
+        dump_add(d, slot, &(steno_rows){ .n_rows = (int32_t)frames, .width = info.n_mels, .name = "fbank", .rows = v,
+                                         .stride = info.n_mels });
     free(v);
     free(pcm);
 }
 
-static void forget(struct dump *d)
+void dump_begin(struct dump *d, int slot)
 {
-    for (int i = 0; i < d->n; i++) free(d->table[i].bytes.p);
-    free(d->table);
-    d->table = NULL;
-    d->n = d->failed = 0;
+    int n = 0;
+    for (int i = 0; i < d->n; i++) {
+        if (d->table[i].slot == slot) free(d->table[i].bytes.p);
+        else d->table[n++] = d->table[i];
+    }
+    d->n = n;
 }
 
-int dump_write(struct dump *d, const steno_model *m, const char *input, const char *mark, int fbank)
+int dump_write(struct dump *d, int slot, const steno_model *m, const char *input, const char *mark, int fbank)
 {
     if (!d->dir) return EXIT_OK;
     char *stem = out_stem(input);
     int code = EXIT_OK;
-    if (fbank) add_fbank(d, m, input);
+    if (fbank) add_fbank(d, slot, m, input);
     if (!stem || d->failed) {
         message("out of memory for the dump of %s", input);
         code = EXIT_MEMORY;
     }
-    for (int i = 0; i < d->n && code == EXIT_OK; i++) code = write_one(d, stem, mark, &d->table[i]);
+    for (int i = 0; i < d->n && code == EXIT_OK; i++)
+        if (d->table[i].slot == slot) code = write_one(d, stem, mark, &d->table[i]);
     free(stem);
-    forget(d);
+    dump_begin(d, slot);
     return code;
 }
 
 void dump_free(struct dump *d)
 {
-    forget(d);
+    for (int i = 0; i < d->n; i++) free(d->table[i].bytes.p);
+    free(d->table);
+    d->table = NULL;
+    d->n = 0;
 }

@@ -67,7 +67,6 @@ static int shows_no_tokens(scene_t s) { return !has_styles(s) && !s->o->print_sp
 static int has_post(scene_t s) { return s->o->post.model != NULL; }
 static int shows_post(scene_t s) { return (s->formats & (BIT(TXT) | BIT(JSON) | BIT(JSONL) | BIT(VERBOSE_JSON))) != 0; }
 static int one_punctuation(scene_t s) { return !s->o->punctuation.none; }
-static int one_by_one(scene_t s) { return s->o->batch_size == 1; }
 static int may_color(scene_t s) { return s->o->color != CONSOLE_COLOR_NEVER; }
 
 static const struct {
@@ -90,7 +89,6 @@ static const struct {
     { "align-model", shows_no_tokens, "excludes --print-colors, --print-confidence and --print-special, which print tokens as they are "
                                       "decoded" },
     { "diarize", shows_speakers, "shows in txt, srt, vtt, ass, tsv, csv, lrc and the JSON formats: add one of these output formats" },
-    { "dump", one_by_one, "and --batch-size exclude each other" },
     { "keep-tags", one_text, "and --rich-text exclude each other" },
     { "punctuation", shows_no_tokens, "excludes --print-colors, --print-confidence and --print-special, which print tokens as they are "
                                       "decoded" },

@@ -79,8 +79,7 @@ static void on_attempt(void *user, const struct job_input *in, const steno_attem
 
 static void on_rows(void *user, const struct job_input *in, const steno_rows *r)
 {
-    (void)in;
-    dump_add(&((struct transcription *)user)->dump, r);
+    dump_add(&((struct transcription *)user)->dump, in->slot, r);
 }
 
 static void on_reading(void *user, const struct job_input *in, int64_t read_ms, int64_t total_ms, int at_end)
@@ -218,7 +217,7 @@ static int on_output(void *user, const struct job_input *in, struct transcript *
     if (as && as->before_writing) as->before_writing(as->user, what);
     char mark[48];
     mark_text(mark, t, in, NULL);
-    int code = dump_write(&t->dump, t->engine.model, in->file, mark,
+    int code = dump_write(&t->dump, in->slot, t->engine.model, in->file, mark,
                           in->channel == JOB_MIX && in->track <= 1 && !(task && what->task == STENO_TRANSLATE));
     char *post = NULL;
     if (code == EXIT_OK && t->post.model && *what->text) code = post_make(&post, &t->post, what->text, signals_stop);
@@ -250,6 +249,7 @@ static void on_begin(void *user, const struct job_input *in)
     const int at = ((tracks > 1 ? in->track - 1 : 0) * n + (split ? in->channel : 0)) * parts + in->parts.at;
     const struct transcribe_as *as = t->o->as;
     if (as && as->begin) as->begin(as->user, in);
+    dump_begin(&t->dump, in->slot);
     if (tracks > 1 && (!split || !in->channel) && !t->results->files.naming.dir && !t->o->engine.quiet)
         message("%s: audio track %d, the last is %d", sound_name(in->file), in->track, in->n_tracks);
     if (split && !t->results->files.naming.dir && !t->o->engine.quiet)
