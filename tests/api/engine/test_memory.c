@@ -49,6 +49,23 @@ static void test_session_memory_is_known_before_it_is_taken(void **state)
     steno_model_close(m[1]);
 }
 
+static void test_memory_of_an_audio_language_model_counts_its_draft_model(void **state)
+{
+    (void)state;
+    need_counting();
+    steno_model *m;
+    steno_session *s;
+    steno_session_params p;
+    steno_session_params_init(&p);
+    assert_int_equal(steno_model_open(&m, qwen_path, NULL, NULL), 0);
+    p.draft_model = m;
+    count_begin(-1);
+    assert_int_equal(steno_session_open(&s, m, NULL, &p, NULL), 0);
+    assert_within("with a draft model", steno_session_memory(m, NULL, &p), count_end().bytes, 0.05);
+    steno_session_close(s);
+    steno_model_close(m);
+}
+
 static void test_model_memory_is_reported(void **state)
 {
     (void)state;
@@ -466,6 +483,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_session_memory_is_known_before_it_is_taken),
+        cmocka_unit_test(test_memory_of_an_audio_language_model_counts_its_draft_model),
         cmocka_unit_test(test_model_memory_is_reported),
         cmocka_unit_test(test_nothing_is_allocated_between_the_first_and_the_last_replay_of_a_window),
         cmocka_unit_test(test_transcribing_again_takes_no_more_memory),
