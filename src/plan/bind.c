@@ -369,11 +369,17 @@ enum kv_type linear_kv_type(const struct build *b, const struct linear_binds *l)
     return KV_BF16;
 }
 
+/* Attention in int16 follows products of int8, too, unless bf16 is faster. */
+static int run_follows(const struct build *b, enum kv_type t, enum packed_type product)
+{
+    return product == kv_run_packed(t) || (t == KV_I16 && product == PK_I8_QUAD && !b->p.precision.bf16);
+}
+
 static int suits_run(const struct build *b, const struct linear_binds *l, uint32_t d_head, enum kv_type t)
 {
     const int may = l->attends[t - KV_TYPES] && (t == KV_I8 || d_head <= I16_GROUP);
     int all = may && !b->status && head_room(d_head) == d_head && l->width <= UINT16_MAX && b->plan.max_rows <= RUN_KEYS_MAX;
-    for (int i = 0; i < l->n && all; i++) all = b->bind[l->bind[i]].type == kv_run_packed(t);
+    for (int i = 0; i < l->n && all; i++) all = run_follows(b, t, (enum packed_type)b->bind[l->bind[i]].type);
     return all;
 }
 

@@ -189,16 +189,42 @@ static void test_a_memory_streamed_in_pieces_gives_the_bits_of_the_whole(void **
     net_each_level(check_memory);
 }
 
-/* In integers, attention, too. Beside int8 a weight near a tie is a step off in the plain executor, which is of 254. */
+static int attends_in(const struct net *r, enum kv_type t)
+{
+    int n = 0;
+    for (int i = 0; i < r->plan.n_ops; i++)
+        n += r->plan.op[i].kind == OP_KV_PACK && r->plan.slot[r->plan.op[i].kv_slot].kv_type == t;
+    return n;
+}
+
+/* In integers, attention, too, in that of the same width. Beside int8 a weight near a tie is a step off in the plain executor, which is of
+ * 254. @return layers with such attention */
 static int open_in(struct net *r, enum packed_type t, float scale, int level, int threads)
 {
+    const enum kv_type attn = t == PK_I8_QUAD ? KV_I8 : KV_I16;
     struct net_desc d = { .shape = shapes, .n_shapes = N_SHAPES, .fill = fill_sanm, .max_rows = MAX_ROWS, .scale = scale,
-                          .precision = { .int8_scores = 1, .int8_attn = 1, .int16_attn = 1 } };
-    int packs = 0;
+                          .precision = { .int8_scores = 1, .int8_attn = attn == KV_I8, .int16_attn = attn == KV_I16 } };
     for (int i = 0; i < LINEAR_ROLES; i++) d.precision.by_role[i] = t;
     net_open(r, &d, level, threads);
-    for (int i = 0; i < r->plan.n_ops; i++) packs += r->plan.op[i].kind == OP_KV_PACK;
-    return packs;
+    return attends_in(r, attn);
+}
+
+static void test_beside_int8_attention_is_int16_where_int8_does_not_serve_and_bf16_is_not_faster(void **state)
+{
+    (void)state;
+    static const struct { float scale; int int8; enum packed_type bf16; enum kv_type want; } of[] = {
+        { 0.4f, 1, 0, KV_I8 }, { 0.4f, 0, 0, KV_I16 }, { 0.4f, 1, PK_BF16_PAIR, KV_I8 }, { 0.4f, 0, PK_BF16_PAIR, KV_BF16 },
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct net_desc d = { .shape = shapes, .n_shapes = N_SHAPES, .fill = fill_sanm, .max_rows = MAX_ROWS, .scale = of[i].scale,
+                              .precision = { .bf16 = of[i].bf16, .int8_scores = 1, .int8_attn = of[i].int8, .int16_attn = 1 } };
+        struct net r;
+        for (int role = 0; role < LINEAR_ROLES; role++) d.precision.by_role[role] = PK_I8_QUAD;
+        net_open(&r, &d, 0, 1);
+        assert_int_equal(attends_in(&r, KV_I8), of[i].want == KV_I8 ? 2 : 0);
+        assert_int_equal(attends_in(&r, KV_I16), of[i].want == KV_I16 ? 2 : 0);
+        net_close(&r);
+    }
 }
 
 static void check_in(enum packed_type t, double most, int level, int threads)
@@ -406,6 +432,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sanm_layers_equal_the_slow_ones_at_every_level),
+        cmocka_unit_test(test_beside_int8_attention_is_int16_where_int8_does_not_serve_and_bf16_is_not_faster),
         cmocka_unit_test(test_attention_in_int16_allows_scores_four_times_as_large_as_in_int8),
         cmocka_unit_test(test_layers_in_integers_are_near_the_slow_ones_and_sequences_stay_alone),
         cmocka_unit_test(test_a_memory_streamed_in_pieces_gives_the_bits_of_the_whole),
