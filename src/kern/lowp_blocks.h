@@ -10,7 +10,11 @@
  *   vi_nibbles(w, high)          the low or the high four bits of each byte
  *   vi_above(low, plane, left, mask)  low | (plane << left & mask); left < 0: shifted to the right
  *   quad_bytes(b, v)             b[QUAD_PARTS]: a vector of byte weights in the form of its products
- *   quad_sums(to, n, t, b, x, run)  to[n]: sums of a run of n <= QUAD_VECTORS blocks b, as f32, with the row's block x and its start value
+ *   quad_sums(to, n, t, b, x, run)  to[n]: sums of a run of n <= QUAD_VECTORS blocks b, as f32, with the row's block x and its start value;
+ *                              with BLOCK_ROWS > 1 also:
+ *   quad_tile(sums, rows, t, b, x, ld, run)  sums of integers of rows and BLOCK_VECTORS blocks, without start values
+ *   quad_step(sum, t, b, x, i)   sum, and products of word i of weights
+ *   quad_sum(sum, t, x, run)     such a sum as f32, with the row's start value
  *   row_to_blocks(to, t, x, k)   blocks of x as quantize_block computes them, with their integers in the order of quad_sums */
 #ifndef STENO_KERN_LOWP_BLOCKS_H
 #define STENO_KERN_LOWP_BLOCKS_H
@@ -24,24 +28,28 @@ enum { BLOCK_AHEAD = 4096, BLOCK_FAR_AHEAD = 16384 };
 /* Products per byte of weights from which on vectors are processed in pairs: with fewer products, pairs read more slowly from memory. */
 enum { BLOCK_TIMES = 5 };
 
-/* A block in the form of quad_sums: four k after four k. */
-INLINE void quad_weights(vi b[QUAD_WEIGHTS], enum packed_type t, const char *w)
+/* Four k of a block in the form of quad_sums: word i of each output. */
+INLINE void quad_word(vi b[QUAD_PARTS], enum packed_type t, const char *w, const size_t i)
 {
     enum { LINE = QUAD_W * 4 };
     const size_t bits = quad_bits(t);
-    UNROLL
-    for (size_t i = 0; i < QBLOCK / 4; i++) {
-        vi v;
-        if (quad_is_bytes(t)) {
-            quad_bytes(b + i * QUAD_PARTS, vi_load(w + i * LINE));
-            continue;
-        }
-        v = vi_nibbles(vi_load(w + (bits - 4 + i / 2) * LINE), i % 2);
-        if (bits == 5) v = vi_above(v, vi_load(w), 4 - (int)i, 0x10101010u);
-        if (bits == 6) v = vi_above(v, vi_load(w + i / 4 * LINE), 4 - 2 * (int)(i % 4), 0x30303030u);
-        if (QUAD_PARTS > 1 && quad_x_is_wide(t)) quad_bytes(b + i * QUAD_PARTS, v);
-        else b[i] = v;
+    if (quad_is_bytes(t)) {
+        quad_bytes(b, vi_load(w + i * LINE));
+        return;
     }
+    vi v = vi_nibbles(vi_load(w + (bits - 4 + i / 2) * LINE), i % 2);
+    if (bits == 5) v = vi_above(v, vi_load(w), 4 - (int)i, 0x10101010u);
+    if (bits == 6) v = vi_above(v, vi_load(w + i / 4 * LINE), 4 - 2 * (int)(i % 4), 0x30303030u);
+    if (QUAD_PARTS > 1 && quad_x_is_wide(t)) quad_bytes(b, v);
+    else *b = v;
+}
+
+/* A block: four k after four k. */
+INLINE void quad_weights(vi b[QUAD_WEIGHTS], enum packed_type t, const char *w)
+{
+    const size_t parts = quad_is_bytes(t) || quad_x_is_wide(t) ? QUAD_PARTS : 1;
+    UNROLL
+    for (size_t i = 0; i < QBLOCK / 4; i++) quad_word(b + i * parts, t, w, i);
 }
 
 INLINE void prefetch_block(const char *w, size_t rows)
@@ -51,7 +59,7 @@ INLINE void prefetch_block(const char *w, size_t rows)
 }
 
 /* The scales of n vectors of outputs, and their minima, in each run of a block. scales: those of a K type. */
-struct quad_factors { vf d[QUAD_VECTORS][2], m[QUAD_VECTORS][2]; };
+struct quad_factors { vf d[BLOCK_VECTORS][2], m[BLOCK_VECTORS][2]; };
 
 INLINE void quad_factors_load(struct quad_factors *f, enum packed_type t, const char *head, const char *scales, size_t c, const size_t n)
 {
@@ -68,16 +76,83 @@ INLINE void quad_factors_load(struct quad_factors *f, enum packed_type t, const 
         }
 }
 
+#if BLOCK_ROWS > 1
+/* Add what a run of a block makes to a vector of outputs. */
+INLINE void block_add(float *to, enum packed_type t, vf sum, vf d, vf m, const uint32_t *x, size_t run)
+{
+    vf y = vf_fma_once(sum, vf_mul(d, vf_set1(load_f32(x + block_scale_at(t)))), vf_load(to));
+    if (quad_has_min(t)) y = vf_fma_once(m, vf_set1(load_f32(x + block_start_at(t) + run)), y);
+    vf_store(to, y);
+}
+
+/* One row and one vector of outputs: each word of weights is multiplied when it is read. */
+INLINE void block_row(float *to, enum packed_type t, const char *quants, const struct quad_factors *f, const uint32_t *x)
+{
+    UNROLL
+    for (size_t run = 0; run < quad_runs(t); run++) {
+        const struct quad_words of = quad_words_of(t, run);
+        vs sum = vs_zero();
+        UNROLL
+        for (size_t i = of.from; i < of.to; i++) {
+            vi b[QUAD_PARTS];
+            quad_word(b, t, quants, i);
+            sum = quad_step(sum, t, b, x, i);
+        }
+        block_add(to, t, quad_sum(sum, t, x, run), f->d[0][run], f->m[0][run], x, run);
+    }
+}
+
+/* `rows` rows: each word of x, and each vector of weights, is read once for the tile. */
+INLINE void block_tile(float *to, enum packed_type t, vi (*b)[QUAD_WEIGHTS], const struct quad_factors *f, const uint32_t *x, size_t ld,
+                       const size_t rows)
+{
+    UNROLL
+    for (size_t run = 0; run < quad_runs(t); run++) {
+        vs sum[BLOCK_ROWS][BLOCK_VECTORS];
+        quad_tile(sum, rows, t, b, x, ld, run);
+        UNROLL
+        for (size_t r = 0; r < rows; r++)
+            UNROLL
+            for (size_t i = 0; i < BLOCK_VECTORS; i++)
+                block_add(to + r * PANEL + i * VF_N, t, quad_sum(sum[r][i], t, x + r * ld, run), f->d[i][run], f->m[i][run], x + r * ld,
+                          run);
+    }
+}
+
+/* Add the blocks of all rows to n vectors of outputs, which begin at c of the panel. n is 1 for one row. */
+INLINE void block_rows(float *to, enum packed_type t, const char *const *quants, const struct quad_factors *f, const uint32_t *x, size_t ld,
+                       size_t rows, size_t lines, const size_t n)
+{
+    vi b[BLOCK_VECTORS][QUAD_WEIGHTS];
+    if (n == 1) {
+        for (size_t i = 0; i < lines; i++) prefetch_block(quants[0] + 64 * i, rows);
+        block_row(to, t, quants[0], f, x);
+        return;
+    }
+    for (size_t i = rows; i < lines; i++) prefetch_block(quants[0] + 64 * i, rows);
+    UNROLL
+    for (size_t i = 0; i < n; i++) quad_weights(b[i], t, quants[i]);
+    for (size_t r = 0, height; r < rows; r += height, x += height * ld, to += height * PANEL) {
+        const size_t left = rows - r;
+        height = left <= BLOCK_ROWS ? left : left >= 2 * BLOCK_ROWS ? BLOCK_ROWS : (left + 1) / 2;
+        for (size_t i = r; i < r + height && i < lines; i++) prefetch_block(quants[0] + 64 * i, rows);
+        if (height == 3) block_tile(to, t, b, f, x, ld, 3);
+        else if (height == 2) block_tile(to, t, b, f, x, ld, 2);
+        else if (height == 1) block_tile(to, t, b, f, x, ld, 1);
+        else block_tile(to, t, b, f, x, ld, BLOCK_ROWS);
+    }
+}
+#else
 /* Add a row's block to n vectors of outputs. */
 INLINE void block_row(float *to, enum packed_type t, vi (*b)[QUAD_WEIGHTS], const struct quad_factors *f, const uint32_t *x, const size_t n)
 {
     const vf scale = vf_set1(load_f32(x + block_scale_at(t)));
-    vf acc[QUAD_VECTORS];
+    vf acc[BLOCK_VECTORS];
     UNROLL
     for (size_t i = 0; i < n; i++) acc[i] = vf_load(to + i * VF_N);
     UNROLL
     for (size_t run = 0; run < quad_runs(t); run++) {
-        vf sum[QUAD_VECTORS];
+        vf sum[BLOCK_VECTORS];
         quad_sums(sum, n, t, b, x, run);
         UNROLL
         for (size_t i = 0; i < n; i++) acc[i] = vf_fma_once(sum[i], vf_mul(f->d[i][run], scale), acc[i]);
@@ -89,6 +164,21 @@ INLINE void block_row(float *to, enum packed_type t, vi (*b)[QUAD_WEIGHTS], cons
     UNROLL
     for (size_t i = 0; i < n; i++) vf_store(to + i * VF_N, acc[i]);
 }
+
+/* Add the blocks of all rows to n vectors of outputs. */
+INLINE void block_rows(float *to, enum packed_type t, const char *const *quants, const struct quad_factors *f, const uint32_t *x, size_t ld,
+                       size_t rows, size_t lines, const size_t n)
+{
+    vi b[BLOCK_VECTORS][QUAD_WEIGHTS];
+    UNROLL
+    for (size_t i = 0; i < n; i++) quad_weights(b[i], t, quants[i]);
+    for (size_t i = rows; i < lines; i++) prefetch_block(quants[0] + 64 * i, rows);
+    for (size_t r = 0; r < rows; r++, x += ld, to += PANEL) {
+        if (r < lines) prefetch_block(quants[0] + 64 * r, rows);
+        block_row(to, t, b, f, x, n);
+    }
+}
+#endif
 
 /* acc[rows][PANEL] = x times a panel, n vectors of outputs at a time; rows of x are ld words apart. One line is prefetched per row: more at
  * a time would delay the current weights. */
@@ -106,21 +196,14 @@ INLINE void block_panel(float *acc, enum packed_type t, const uint32_t *x, size_
         for (size_t i = 0; i < quad_run_head_sz(t); i += 64) prefetch_block(w + i, rows);
         UNROLL
         for (size_t c = 0; c < PANEL; c += n * VF_N) {
-            const char *quants = w + quad_run_head_sz(t) + c / QUAD_W * quad_outputs_sz(t);
             const size_t lines = c % QUAD_W ? 0 : (n * VF_N + QUAD_W - 1) / QUAD_W * quad_outputs_sz(t) / 64;
-            vi b[QUAD_VECTORS][QUAD_WEIGHTS];
+            const char *quants[BLOCK_VECTORS];
             struct quad_factors f;
             quad_factors_load(&f, t, head, w, c, n);
             UNROLL
             for (size_t i = 0; i < n; i++)
-                quad_weights(b[i], t, quants + (c % QUAD_W + i * VF_N) / QUAD_W * quad_outputs_sz(t) + (c + i * VF_N) % QUAD_W * 4);
-            for (size_t i = rows; i < lines; i++) prefetch_block(quants + 64 * i, rows);
-            const uint32_t *from = x;
-            float *to = acc + c;
-            for (size_t r = 0; r < rows; r++, from += ld, to += PANEL) {
-                if (r < lines) prefetch_block(quants + 64 * r, rows);
-                block_row(to, t, b, &f, from, n);
-            }
+                quants[i] = w + quad_run_head_sz(t) + (c + i * VF_N) / QUAD_W * quad_outputs_sz(t) + (c + i * VF_N) % QUAD_W * 4;
+            block_rows(acc + c, t, quants, &f, x, ld, rows, lines, n);
         }
     }
 }
@@ -139,9 +222,9 @@ INLINE void block_linear(const struct linear *l, size_t m0, size_t m1, size_t p0
                 size_t n = size_min(height, rows - r);
                 prefetch_outputs(l, m + r, n, p);
                 const char *w = (const char *)l->w + p * sz;
-                const int together = QUAD_VECTORS > 1 && n > 1 && n * per_byte >= BLOCK_TIMES;
+                const int together = BLOCK_VECTORS > 1 && n > 1 && (BLOCK_ROWS > 1 || n * per_byte >= BLOCK_TIMES);
                 __asm__("" : "+r"(n)); /* for a constant 1, gcc 12 emits code that prefetches in bursts: a fifth slower from memory */
-                if (together) block_panel(s->acc, t, s->x + r * ld, ld, n, w, blocks, QUAD_VECTORS);
+                if (together) block_panel(s->acc, t, s->x + r * ld, ld, n, w, blocks, BLOCK_VECTORS);
                 else block_panel(s->acc, t, s->x + r * ld, ld, n, w, blocks, 1);
                 for (size_t i = 0; i < n; i += TILE_ROWS) epilogue(l, m + r + i, size_min(TILE_ROWS, n - i), p, s->acc + i * PANEL);
             }

@@ -34,6 +34,49 @@ PRIM void quad_sums(vf *to, const size_t n, enum packed_type t, vi (*b)[QBLOCK /
     const vs start = vs_set1(block_start(x, t, run));
     *to = vf_of_ints(quad_x_is_wide(t) ? quad_dots(start, b, x, quad_words_of(t, run)) : quad_dots_nibbles(start, b, x));
 }
+#if BLOCK_ROWS > 1
+/* The sum stays in its register: otherwise gcc 12 copies all sums in each turn of a loop, or keeps them on the stack. */
+PRIM void quad_add(vs *sum, enum packed_type t, vi w, vi x)
+{
+    if (quad_x_is_wide(t)) __asm__("vpaddd %1, %0, %0" : "+x"(*sum) : "x"(MM(madd_epi16)(w, x)));
+    else __asm__("vpaddw %1, %0, %0" : "+x"(*sum) : "x"(MM(maddubs_epi16)(w, x)));
+}
+PRIM vs quad_step(vs sum, enum packed_type t, const vi *b, const uint32_t *x, size_t i)
+{
+    if (!quad_x_is_wide(t)) return MM(add_epi16)(sum, MM(maddubs_epi16)(b[0], vi_set1(x[i])));
+    sum = MM(add_epi32)(sum, MM(madd_epi16)(b[0], vi_set1(x[2 * i])));
+    return MM(add_epi32)(sum, MM(madd_epi16)(b[1], vi_set1(x[2 * i + 1])));
+}
+PRIM vf quad_sum(vs sum, enum packed_type t, const uint32_t *x, size_t run)
+{
+    if (!quad_x_is_wide(t)) sum = MM(madd_epi16)(sum, MM(set1_epi16)(1));
+    return vf_of_ints(quad_has_min(t) ? sum : MM(add_epi32)(sum, vs_set1(block_start(x, t, run))));
+}
+PRIM void quad_tile(vs (*sum)[BLOCK_VECTORS], const size_t rows, enum packed_type t, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x, size_t ld,
+                    size_t run)
+{
+    const size_t parts = quad_x_is_wide(t) ? 2 : 1, end = parts * quad_words_of(t, run).to;
+    UNROLL
+    for (size_t r = 0; r < rows; r++)
+        UNROLL
+        for (size_t i = 0; i < BLOCK_VECTORS; i++) sum[r][i] = vs_zero();
+#pragma GCC unroll 4
+    for (size_t at = parts * quad_words_of(t, run).from; at < end; at++) {
+        vi w[BLOCK_VECTORS];
+        UNROLL
+        for (size_t i = 0; i < BLOCK_VECTORS; i++) {
+            w[i] = b[i][at];
+            __asm__("" : "+x"(w[i])); /* in a register for all rows */
+        }
+        UNROLL
+        for (size_t r = 0; r < rows; r++) {
+            const vi v = vi_set1(x[r * ld + at]);
+            UNROLL
+            for (size_t i = 0; i < BLOCK_VECTORS; i++) quad_add(&sum[r][i], t, w[i], v);
+        }
+    }
+}
+#endif
 PRIM vs ints_joined(vs none, vs sum) { return (void)none, sum; }
 PRIM void quad_more(vs *none, vs *sum, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)
 {

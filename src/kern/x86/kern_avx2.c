@@ -7,6 +7,8 @@
 #define TILE_ROWS 6
 #define QUAD_STEPS 2
 #define QUAD_PARTS 2
+#define BLOCK_ROWS 4 /* by two vectors: 8 sums, two vectors of weights, a word of x and a product in 16 registers */
+#define BLOCK_VECTORS 2
 
 #include "kern/x86/vec256.h"
 
