@@ -1,7 +1,7 @@
 # steno: a run beside the goals. SPDX-License-Identifier: MIT
 #
 # awk -f goals.awk goals.tsv RUN.tsv [PEER.tsv]: a line per goal: met, missed, or not measured on this machine. A goal whose line has a
-# fifth field gets a line per row, and no line if it was not measured.
+# fifth field gets a line per row, and a line that names the levels without a row.
 BEGIN { FS = "\t" }
 /^#/ || NF == 0 { next }
 FILENAME == ARGV[1] { n++; what[n] = $1; relation[n] = $2; bound[n] = $3; why[n] = $4; each[n] = NF > 4; next }
@@ -69,6 +69,18 @@ function print_each(g,    i, m)
         }
 }
 
+# Levels of a goal, "@avx2|@avx512vnni" at its end, none of whose rows was measured.
+function print_levels_without(g,    tail, k, i, name, is, names)
+{
+    k = split(substr(what[g], index(what[g], "*") + 1), tail, "|")
+    for (i = 1; i <= k; i++) {
+        is = 0
+        for (name in found) is = is || substr(name, length(name) - length(tail[i]) + 1) == tail[i]
+        if (!is) names = names (names ? ", " : "") substr(tail[i], 2)
+    }
+    if (names) printf "%-66s not measured at %s\n", substr(what[g], 1, index(what[g], "*")), names
+}
+
 # Counts the row that is measured, and keeps the worst one.
 function judge(g, name, measured, star,    m)
 {
@@ -97,10 +109,10 @@ END {
             v = value(what[g], "")
             if (!missing) judge(g, what[g], v, "")
         }
-        if (!rows && each[g]) continue
-        if (!rows) { printf "%-66s %10s %2s %10s  not measured on this machine\n", what[g], "-", relation[g], "-"; n_none++ }
+        if (!rows && each[g]) print_levels_without(g)
+        else if (!rows) { printf "%-66s %10s %2s %10s  not measured on this machine\n", what[g], "-", relation[g], "-"; n_none++ }
         else {
-            if (each[g]) print_each(g)
+            if (each[g]) { print_each(g); print_levels_without(g) }
             else print_line(worst_name, worst_measured, g, worst_goal,
                             (met == rows ? "met" : "MISSED") (star ? " (" met " of " rows " rows)" : ""))
             if (met == rows) n_met++
