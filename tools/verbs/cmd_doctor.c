@@ -100,7 +100,7 @@ static void report_levels(struct report *r)
 {
     const char *name, *best = "c";
     int used = 0;
-    char key[64], value[320], missing[128];
+    char key[64], value[400], missing[128];
     for (int i = 0; (name = steno_cpu_level_name(i)) != NULL; i++) {
         snprintf(key, sizeof key, "level %s", name);
         host_missing_flags(missing, sizeof missing, flags_of(name));
@@ -111,10 +111,12 @@ static void report_levels(struct report *r)
     snprintf(value, sizeof value, "%s (the highest usable level, for every kernel; --cpu lowers it)", best);
     line(r, "level used", value);
     static const char int16[] = "int16 (products of encoders: faster than f32 at the level used; changes 0 of the 328 texts of the "
-                                "project's collection; --compute bf16 is faster on levels that have it, and changes 5, --compute int8 %s; "
-                                "--verify keeps all)";
+                                "project's collection; --compute bf16 is faster on levels that have it, and changes 5, --compute int8 %s"
+                                "%s; --verify keeps all)";
+    const int bytes_widened = !strcmp(best, "sse41") || !strcmp(best, "avx2");
     static const char f32[] = "f32 (products of encoders: int16 is not faster at the level used)";
-    snprintf(value, sizeof value, int16, strcmp(best, "amx") ? "12" : "17");
+    snprintf(value, sizeof value, int16, strcmp(best, "amx") ? "12" : "17",
+             bytes_widened ? " and is no faster in encoders at the level used" : "");
     line(r, "compute used", steno_compute_auto(used) == STENO_COMPUTE_INT16 ? value : f32);
 }
 
