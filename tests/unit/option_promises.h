@@ -35,7 +35,7 @@ static const struct promise transcribe[] = {
     { "vocab", TAGS, "--vocab %m", "", "cli/models.sh" }, /* other families have their own vocabulary */
     { "llm", 0, "--llm %m", "", "golden/test_nano.c" }, /* the folder contains a language model */
     { "ctx-size", NANO, "--ctx-size 700", "", "golden/qwen/test_qwen3_asr.c" },
-    { "draft", DECODES, "--draft %m", "", "golden/test_draft_model.c, cli/draft.sh" },
+    { "draft", DECODES | NANO, "--draft %m", "", "golden/test_draft_model.c, cli/draft.sh" },
     { "alignment-heads", DECODES, "--alignment-heads 0,1", "--word-timestamps", NULL },
     { "cmvn", TAGS, "--no-cmvn", "", NULL },
     { "gelu", DECODES, "--gelu tanh", "", NULL },
