@@ -64,10 +64,12 @@ class Server(serving.Server):
 
     def send(self, route, fields, data, name, slow=False):
         """@return the connection, on which a response will come"""
-        c = self.connect()
         body, kind = form(fields, data, file_name=name)
-        headers = {**self.headers(), "Content-Type": kind, "Content-Length": str(len(body))}
-        c.request("POST", self.url.path + route, slowly(body) if slow else body, headers)
+        return self.send_form(route, slowly(body) if slow else body, len(body), kind)
+
+    def send_form(self, route, body, n, kind):
+        c = self.connect()
+        c.request("POST", self.url.path + route, body, {**self.headers(), "Content-Type": kind, "Content-Length": str(n)})
         return c
 
     def metrics(self):
@@ -188,7 +190,13 @@ class Run:
 
     def post(self, s, data, **fields):
         """@return status, Content-Type and body"""
-        c = s.send(ROUTES[self.args.peer or "steno"], fields, data, "audio.wav")
+        return self.read(s.send(self.route(), fields, data, "audio.wav"))
+
+    def route(self):
+        return ROUTES[self.args.peer or "steno"]
+
+    @staticmethod
+    def read(c):
         try:
             r = c.getresponse()
             return r.status, r.getheader("Content-Type") or "", r.read()

@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 
-from load_base import FORMATS, ROUTES, is_error, quantile, wrong_stream, wrong_whole
+from load_base import FORMATS, is_error, quantile, wrong_stream, wrong_whole
 from serving import STENO
 
 
@@ -68,7 +68,7 @@ class Mix:
         if job.kind == "stream":
             fields["stream"] = "true"
         begun = time.monotonic()
-        c = self.server.send(ROUTES[self.run.args.peer or "steno"], fields, data, os.path.basename(job.file), slow=job.kind == "slow")
+        c = self.server.send(self.run.route(), fields, data, os.path.basename(job.file), slow=job.kind == "slow")
         if job.kind == "cancel":
             time.sleep(job.leaves_after)
             if c.sock:

@@ -7,6 +7,7 @@ import threading
 import time
 
 from load_base import ROUTES, quantile, wav_bytes
+from serving import form
 
 
 def first(run, n):
@@ -52,7 +53,7 @@ def beside(run, n):
     def long_one():
         while not stop.is_set():
             try:
-                c = s.send(ROUTES[run.args.peer or "steno"], {"response_format": "json"}, long_file, "long.wav")
+                c = s.send(run.route(), {"response_format": "json"}, long_file, "long.wav")
                 while not stop.is_set():
                     c.sock.settimeout(0.5)
                     try:
@@ -108,16 +109,16 @@ def cancel(run, n):
 
 
 def upload(run, megabytes):
-    """Bytes that are no audio: the upload costs, decoding does not."""
-    data, speeds, cpu = bytes(1000) + os.urandom(1000000) * megabytes, [], []
+    """Bytes that are no audio: the upload costs, decoding does not. From the first byte that is sent to the answer."""
+    (body, kind), speeds, cpu = form({}, bytes(1000) + os.urandom(1000000) * megabytes), [], []
     with run.server() as s:
         run.answer(s)
         for _ in range(3):
             used, begun = s.cpu_seconds(), time.monotonic()
-            status, _, body = run.post(s, data)
+            status, _, answer = run.read(s.send_form(run.route(), body, len(body), kind))
             speeds.append(megabytes / (time.monotonic() - begun))
             cpu.append((s.cpu_seconds() - used) * 100 / megabytes)
-            run.note(None if status == 400 else "an upload that is no audio gives %d: %r" % (status, body[:200]))
+            run.note(None if status == 400 else "an upload that is no audio gives %d: %r" % (status, answer[:200]))
         run.answer(s)
         run.idle(s, "the last upload")
     run.row("upload of %d MB, MB a second" % megabytes, "%.0f" % max(speeds))
