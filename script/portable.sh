@@ -9,6 +9,10 @@
 # WORK/portable/sources.tsv has a line for each: name, version, hash of the source archive, licence, library files. The bytes do not depend
 # on the place of WORK.
 
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} # of all files in packages
+export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
+umask 022
+
 portable_glibc=2.28
 portable_machine=$(uname -m)
 portable_loaded="libavutil libswresample libavcodec libavformat libmicrohttpd libwslay" # on first use; others are linked
