@@ -79,6 +79,18 @@ IN=$T/work expect 4 "a folder on standard input is printed once" -q -m "$MODEL" 
 err_has "steno: standard input is a directory"
 err_lines 1
 
+lone=$(mktemp -d)
+trap 'rm -rf "$lone"' EXIT
+cp "$STENO" "$lone/steno"
+if [ ! -e /usr/local/share/steno ]; then
+    ("$lone/steno" --demo a.wav 2>"$T/err"; echo $? >"$T/rc") </dev/null
+    is "--demo without the built-in model fails" "$(cat "$T/rc")" 3
+    err_has "with -m"
+    ("$lone/steno" --demo 2>"$T/err"; echo $? >"$T/rc") </dev/null
+    is "--demo without its recording is a mistake" "$(cat "$T/rc")" 2
+    err_has "with -m"
+fi
+
 echo "needs the model:"
 usage "an unknown language is a mistake" "xx" -q -m "$MODEL" -l xx "$DIGITS"
 usage "token ids that are none are a mistake" "suppress" -q -m "$MODEL" --suppress-tokens 1,x "$DIGITS"

@@ -441,7 +441,7 @@ int models_open(steno_model **out, struct model_found *at, const struct model_ch
             return EXIT_MEMORY;
         }
         if (!demo) {
-            message("the built-in model is not installed (models/whisper-digits/whisper-digits.bin)");
+            message("the built-in model is not installed here (Python's package is without it); name another with -m, such as -m base");
             return EXIT_MODEL;
         }
         if (!c->quiet) message("model: %s (the built-in one: it knows spoken digits only)", demo);

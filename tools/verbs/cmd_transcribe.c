@@ -265,7 +265,7 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     out_time_text(date, time_of_day, time(NULL));
     if (n == 0 && o->engine.demo) {
         demo = models_demo_audio();
-        if (!demo) return message_usage("no demo recording is installed; give a file: steno --demo FILE");
+        if (!demo) return message_usage("--demo: no recording is installed here; give a file, and a model with -m, such as -m base");
         results.inputs = files = &demo;
         results.n = results.files.naming.n_inputs = n = 1;
     }
