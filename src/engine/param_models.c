@@ -12,7 +12,8 @@ unsigned param_kinds(const steno_model *m, enum steno_call call)
                                     [STENO_CALL_GENERATE] = MODELS_GENERATE };
     if (!m) return any[call];
     const unsigned by = m->task->serves(m);
-    return call == STENO_CALL_ALIGN && (by & MODELS_AR) ? MODELS_ALIGNED | by : by;
+    const unsigned kinds = call == STENO_CALL_ALIGN && (by & MODELS_AR) ? MODELS_ALIGNED | by : by;
+    return kinds & any[call] ? kinds : 0; /* 0: it does not support the call */
 }
 
 int param_served(const struct param *r, const steno_model *m, enum steno_call call)

@@ -172,6 +172,14 @@ static void test_a_model_serves_the_parameters_of_its_rows_and_a_call_with_one_o
             }
             if (steno_serves(of, call, NULL) != (n > 0)) fail_msg("call %d, model %d: %d parameters", call, m, n);
         }
+    for (int m = 0; m < N_MODELS; m++) {
+        const int is_speech = m <= LM;
+        const struct { int call, is_served; } want[] = {
+            { STENO_CALL_TRANSCRIBE, is_speech }, { STENO_CALL_ALIGN, m < 2 || m == ALIGNER }, { STENO_CALL_OPEN, 1 },
+            { STENO_CALL_GENERATE, m < 2 }, { STENO_CALL_EMBED, 0 }, { STENO_CALL_PUNCTUATE, 0 }, { STENO_CALL_FIND_SPEECH, m >= FINDS } };
+        for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+            if (steno_serves(models[m], want[i].call, NULL) != want[i].is_served) fail_msg("call %d, model %d", want[i].call, m);
+    }
     assert_true(steno_serves(models[FINDS], STENO_CALL_FIND_SPEECH, NULL));
     assert_false(steno_serves(models[FINDS], STENO_CALL_TRANSCRIBE, NULL));
     assert_false(steno_serves(NULL, STENO_CALL_TRANSCRIBE, "no such parameter"));
