@@ -155,7 +155,10 @@ static float *output_of(const char *folder, const char *file, enum steno_compute
 {
     steno_model *m;
     steno_session *s = session_of(&m, funasr_file("%s", folder).s, compute, level);
-    hear(s, file, NULL);
+    steno_transcribe_params p;
+    steno_transcribe_params_init(&p);
+    if (steno_serves(m, STENO_CALL_TRANSCRIBE, "draft_max")) p.draft_max = 0; /* steps of several rows would lie over the encoder's */
+    hear(s, file, &p);
     const struct plan *plan = inside_plan(m, PLAN_ENCODER);
     const struct slot *out = &plan->slot[plan->output];
     const float *x = inside_slot(s, plan, plan->output);
