@@ -54,9 +54,12 @@ q 0 "a text without drafts is written" --draft-max 0 --print-timings "$SRC/tests
 cp "$T/out" alone
 grep -q "drafted" "$T/err" && bad "--draft-max 0 drafts nothing" "$(cat "$T/err")"
 for draft_max in "" "--draft-max 15"; do
-    q 0 "drafts from earlier text give the same bytes, $draft_max" $draft_max --print-timings "$SRC/tests/data/demo.wav"
-    same "$T/out" alone
-    grep -q "drafted [1-9][0-9]* tokens, [1-9][0-9]* of them accepted" "$T/err" || bad "draft tokens are counted" "$(cat "$T/err")"
+    for i in 1 2 3 4 5 6 7 8; do # on a busy machine measured costs may speak against drafts
+        q 0 "drafts from earlier text give the same bytes, $draft_max" $draft_max --print-timings "$SRC/tests/data/demo.wav"
+        same "$T/out" alone
+        grep -q "drafted [1-9][0-9]* tokens, [1-9][0-9]* of them accepted" "$T/err" && break
+        [ $i -lt 8 ] || bad "draft tokens are counted" "$(cat "$T/err")"
+    done
 done
 q 2 "--draft-max 16 is refused by an audio language model" --draft-max 16 "$SRC/tests/data/demo.wav"
 for draft_max in "" "--draft-max 5"; do
