@@ -143,14 +143,12 @@ int draft_windows_make(struct steno_batch *b)
     struct draft_text text[TEXTS_MAX];
     const int n = texts_add(b, text);
     if (!n) return STENO_OK;
-    const int64_t t0 = os_now_ns();
-    const int rc = draft_model_propose(b->draft, PLAN_DECODER, text, n);
-    const int64_t us = (os_now_ns() - t0) / 1000;
-    if (rc) b->exec->error = b->draft->exec->error;
+    int64_t us;
+    const int rc = draft_model_make(b, PLAN_DECODER, text, n, &us);
     for (int i = 0; i < n && !rc; i++) {
         struct window_decoder *w = ar_batch_of(b)->decode_slot[text[i].to].user;
         w->attempts.ar.n_draft = text[i].n_draft;
-        w->s->timings.draft_us += us / n;
+        w->s->timings.draft_us += us;
     }
     return rc;
 }

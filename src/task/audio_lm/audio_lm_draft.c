@@ -181,16 +181,14 @@ int audio_lm_draft_make(struct steno_batch *b)
     struct draft_text text[TEXTS_MAX];
     const int n = texts_add(b, text);
     if (!n) return STENO_OK;
-    const int64_t t0 = os_now_ns();
-    const int rc = draft_model_propose(b->draft, PLAN_DECODER, text, n);
-    const int64_t us = (os_now_ns() - t0) / 1000;
-    if (rc) b->exec->error = b->draft->exec->error;
+    int64_t us;
+    const int rc = draft_model_make(b, PLAN_DECODER, text, n, &us);
     for (int i = 0; i < n && !rc; i++) {
         struct audio_lm_lane *l = &audio_lm_batch_of(b)->lane[text[i].to];
         const struct sampler *p = &text[i].lane->sampler;
         l->lookup.n_given = text[i].n_draft;
         for (int32_t k = 0; k < text[i].n_draft; k++) l->lookup.id[k] = p->out[p->n + k].id;
-        audio_lm_owner(b, text[i].to)->timings.draft_us += us / n;
+        audio_lm_owner(b, text[i].to)->timings.draft_us += us;
     }
     return rc;
 }

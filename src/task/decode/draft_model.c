@@ -210,3 +210,12 @@ int draft_model_propose(struct steno_batch *d, int plan, struct draft_text *text
     for (int i = 0; i < n; i++) take(d, &text[i]);
     return rc;
 }
+
+int draft_model_make(struct steno_batch *b, int plan, struct draft_text *text, int n, int64_t *us)
+{
+    const int64_t t0 = os_now_ns();
+    const int rc = draft_model_propose(b->draft, plan, text, n);
+    *us = (os_now_ns() - t0) / 1000 / n;
+    if (rc) b->exec->error = b->draft->exec->error;
+    return rc;
+}

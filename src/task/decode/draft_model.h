@@ -43,6 +43,9 @@ struct draft_text {
 /* Drafts for several texts of at least one id. Rules of the lanes apply; logits processors do not. @return as exec_chain */
 int draft_model_propose(struct steno_batch *d, int plan, struct draft_text *text, int n);
 
+/* The same by the draft model of batch b. *us: time of each text */
+int draft_model_make(struct steno_batch *b, int plan, struct draft_text *text, int n, int64_t *us);
+
 /* Lane `to` takes over at most `len` positions of lane `from`. */
 void draft_model_fork(struct steno_batch *d, uint16_t to, uint16_t from, int32_t len);
 void draft_model_rewind(struct steno_batch *d, uint16_t lane, int32_t len); /* keeps at most `len` positions of the text */

@@ -158,14 +158,12 @@ static int drafts_make(struct steno_batch *b)
     struct draft_text text[TEXTS_MAX];
     const int n = drafts_add(b, text);
     if (!n) return STENO_OK;
-    const int64_t t0 = os_now_ns();
-    const int rc = draft_model_propose(b->draft, PLAN_TEXT, text, n);
-    const int64_t us = (os_now_ns() - t0) / 1000;
-    if (rc) b->exec->error = b->draft->exec->error;
+    int64_t us;
+    const int rc = draft_model_make(b, PLAN_TEXT, text, n, &us);
     for (int i = 0; i < n && !rc; i++) {
         steno_session *s = user_of(b, text[i].to);
         generator_take_draft(&lm_of(s)->request.generator, &text[i]);
-        s->timings.draft_us += us / n;
+        s->timings.draft_us += us;
     }
     return rc;
 }

@@ -117,4 +117,18 @@ static inline void check_clips(const char *name, const char *key, int is_ctc)
 {
     check_clips_but(NULL, model_of(name), key, is_ctc);
 }
+
+static inline int nemo_open(void **state)
+{
+    (void)state;
+    nemo = json_open(material("golden_nemo.json").s);
+    return 0;
+}
+
+static inline int nemo_close(void **state)
+{
+    (void)state;
+    json_decref(nemo);
+    return 0;
+}
 #endif

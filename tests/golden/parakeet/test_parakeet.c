@@ -23,8 +23,7 @@ static void arrays_close(struct arrays *a)
 
 static int group_begin(void **state)
 {
-    (void)state;
-    nemo = json_open(material("golden_nemo.json").s);
+    nemo_open(state);
     arrays_open(&hf_arrays, "golden_hf.npz");
     arrays_open(&nemo_arrays, "golden_nemo.npz");
     return 0;
@@ -32,8 +31,7 @@ static int group_begin(void **state)
 
 static int group_end(void **state)
 {
-    (void)state;
-    json_decref(nemo);
+    nemo_close(state);
     arrays_close(&hf_arrays);
     arrays_close(&nemo_arrays);
     return 0;

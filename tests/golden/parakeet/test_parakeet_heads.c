@@ -3,20 +3,6 @@
  * A hybrid has a transducer and a CTC head, whose ids, texts and times are NeMo's. */
 #include "golden/parakeet/nemo_clips.h"
 
-static int group_begin(void **state)
-{
-    (void)state;
-    nemo = json_open(material("golden_nemo.json").s);
-    return 0;
-}
-
-static int group_end(void **state)
-{
-    (void)state;
-    json_decref(nemo);
-    return 0;
-}
-
 static void test_the_ctc_head_of_a_hybrid(void **state)
 {
     (void)state;
@@ -116,5 +102,5 @@ int main(void)
         fprintf(stderr, "skipped: STENO_SHARED does not name the Parakeet collection\n");
         return 77;
     }
-    return cmocka_run_group_tests(tests, group_begin, group_end);
+    return cmocka_run_group_tests(tests, nemo_open, nemo_close);
 }

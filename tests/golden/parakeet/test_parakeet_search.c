@@ -7,20 +7,6 @@
 static const char *const models[] = { "hf/ctc", "hf/tdt", "hf/rnnt" };
 enum { N_MODELS = sizeof models / sizeof *models };
 
-static int group_begin(void **state)
-{
-    (void)state;
-    nemo = json_open(material("golden_nemo.json").s);
-    return 0;
-}
-
-static int group_end(void **state)
-{
-    (void)state;
-    json_decref(nemo);
-    return 0;
-}
-
 static steno_transcribe_params params_of(int beam_size, const char *hotwords, double boost)
 {
     steno_transcribe_params p;
@@ -309,5 +295,5 @@ int main(void)
         fprintf(stderr, "skipped: STENO_SHARED does not name the Parakeet collection\n");
         return 77;
     }
-    return cmocka_run_group_tests(tests, group_begin, group_end);
+    return cmocka_run_group_tests(tests, nemo_open, nemo_close);
 }

@@ -2,31 +2,11 @@
  *
  * Tokens, probabilities and times are the same bits with and without drafts: of passes over a growing clip, of clips in a batch, at the
  * limits of a text, and after canceled calls. */
-#include "qwen3_asr.h"
+#include "qwen_spoken.h"
 #include "api/funasr_model.h"
-#include "api/shipped.h"
 #include "same_results.h"
 
 enum { IDS = 40 };
-
-static struct audio audio;
-static steno_model *model;
-
-static int group_begin(void **state)
-{
-    (void)state;
-    audio = demo_audio(0, 0, 3);
-    model = qwen_open(qwen_dir);
-    return audio.n >= 8 * RATE ? 0 : -1;
-}
-
-static int group_end(void **state)
-{
-    (void)state;
-    steno_model_close(model);
-    free(audio.pcm);
-    return 0;
-}
 
 static steno_transcribe_params params(int32_t drafts)
 {
@@ -344,5 +324,5 @@ int main(void)
         cmocka_unit_test(test_a_canceled_pass_leaves_drafts_that_change_nothing),
         cmocka_unit_test(test_a_full_context_ends_the_same_text),
     };
-    return cmocka_run_group_tests(tests, group_begin, group_end);
+    return cmocka_run_group_tests(tests, spoken_open, spoken_close);
 }

@@ -1,30 +1,10 @@
 /* steno tests: Qwen3-ASR: texts that begin with a prefix, and prompts whose beginning was read before. SPDX-License-Identifier: MIT
  *
  * A text that continues its own beginning is the same text. The result of a clip does not depend on earlier clips of its session. */
-#include "qwen3_asr.h"
-#include "api/shipped.h"
+#include "qwen_spoken.h"
 #include "same_results.h"
 
 enum { IDS = 24 };
-
-static struct audio audio;
-static steno_model *model;
-
-static int group_begin(void **state)
-{
-    (void)state;
-    audio = demo_audio(0, 0, 3);
-    model = qwen_open(qwen_dir);
-    return audio.n >= 8 * RATE ? 0 : -1;
-}
-
-static int group_end(void **state)
-{
-    (void)state;
-    steno_model_close(model);
-    free(audio.pcm);
-    return 0;
-}
 
 static steno_transcribe_params params(void)
 {
@@ -184,5 +164,5 @@ int main(void)
         cmocka_unit_test(test_prompts_that_a_session_has_read_change_nothing),
         cmocka_unit_test(test_runs_that_end_early_leave_nothing_wrong),
     };
-    return cmocka_run_group_tests(tests, group_begin, group_end);
+    return cmocka_run_group_tests(tests, spoken_open, spoken_close);
 }
