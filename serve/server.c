@@ -74,8 +74,8 @@ static int wyoming_start(struct serve *s, steno_error *e)
     if (p->wyoming_port < 0 && fd < 0) return STENO_OK;
     const struct wyoming_params wp = {
         .loop = s->loop, .engines = s->engines, .spool = s->spool, .host = p->host, .port = p->wyoming_port,
-        .fds = &fd, .n_fds = fd >= 0, .upload_max = p->upload_max, .version = p->version,
-        .over = call_utterance, .user = s,
+        .fds = &fd, .n_fds = fd >= 0, .upload_max = p->upload_max, .live_ms_max = (int64_t)(p->live_seconds_max * 1000),
+        .version = p->version, .over = call_utterance, .user = s,
     };
     return wyoming_open(&s->wyoming, &wp, e);
 }

@@ -29,6 +29,7 @@ struct wyoming_params {
     const char *host; int port;  /* port 0: any free one */
     const int *fds; int n_fds;   /* listening sockets received from systemd, instead of host and port */
     int64_t upload_max;          /* bytes of an utterance */
+    int64_t live_ms_max;         /* of an utterance whose words are sent while it is spoken; 0: no limit */
     const char *version;         /* of the server */
     void (*over)(void *user, const struct wyoming_utterance *u); /* on the loop's thread; NULL: not called */
     void *user;

@@ -39,13 +39,19 @@ static enum api_code code_of(const char *name)
     return i < API_N_CODES ? (enum api_code)i : API_bad_request;
 }
 
+/* Of what arrived; -1: none. */
+static int64_t audio_ms(const struct wyoming_peer *c)
+{
+    const int64_t per_s = (int64_t)c->format.rate * c->format.width * c->format.channels;
+    return per_s > 0 ? c->n_bytes * 1000 / per_s : -1;
+}
+
 /* An utterance has ended, or an event is refused. text: what was sent */
 static void utterance_over(struct wyoming_peer *c, enum api_code code, const char *text)
 {
-    const int64_t per_s = (int64_t)c->format.rate * c->format.width * c->format.channels;
     const struct wyoming_utterance u = {
         .code = code, .client = c->client, .work = c->work.engine ? &c->work : NULL, .text = text,
-        .language = c->text_language[0] ? c->text_language : c->language, .audio_ms = per_s > 0 ? c->n_bytes * 1000 / per_s : -1,
+        .language = c->text_language[0] ? c->text_language : c->language, .audio_ms = audio_ms(c),
         .bytes_in = c->n_bytes, .bytes_out = text ? (int64_t)strlen(text) : 0, .total_us = c->begun_us ? loop_now_us() - c->begun_us : 0,
     };
     if (c->w->p.over) c->w->p.over(c->w->p.user, &u);
@@ -350,10 +356,7 @@ static int utterance_begin(struct wyoming_peer *c, const json_t *data)
     c->spool = NULL;
     c->n_bytes = 0;
     c->begun_us = loop_now_us();
-    c->has_audio = 1;
-    if (live_begin(c)) return 0;
-    c->has_audio = 0;
-    if (spool_file_open(&c->spool, c->w->p.spool) || spool_write(c->spool, no_head, sizeof no_head))
+    if (!live_begin(c) && (spool_file_open(&c->spool, c->w->p.spool) || spool_write(c->spool, no_head, sizeof no_head)))
         return put_error(c, "spool_full", "the server has no room for more audio; try again later");
     c->has_audio = 1;
     return 0;
@@ -373,6 +376,8 @@ static int audio_chunk(struct wyoming_peer *c, const struct wyoming_event *e)
     else if (spool_write(c->spool, e->payload, e->n_payload))
         return put_error(c, "spool_full", "the server has no room for more audio; try again later");
     c->n_bytes += (int64_t)e->n_payload;
+    if (c->live && c->w->p.live_ms_max && audio_ms(c) > c->w->p.live_ms_max)
+        return put_error(c, "audio_too_long", "the utterance is longer than the server's maximum for live audio");
     return 0;
 }
 

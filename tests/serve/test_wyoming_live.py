@@ -123,6 +123,21 @@ def test_clients_of_older_versions_and_full_servers_receive_the_text_at_the_end(
         assert texts(first.until("transcript-stop"))[1] == [text]
 
 
+def test_the_longest_live_session():
+    audio = AUDIO
+    with server("--live-max-seconds", "3") as s:
+        port = port_of(s)
+        p = Peer(port, NEW)
+        p.audio(audio)
+        assert p.until("error")[-1][1]["code"] == "audio_too_long"
+        assert p.file.readline() == b""
+        live(port, audio[:2 * 32000])
+        old = Peer(port)  # it has no live session
+        old.audio(audio)
+        assert old.receive()[1]["text"] == want()
+        until(lambda: s.metric("steno_live_sessions") == 0)
+
+
 def test_clients_that_leave_and_events_that_are_refused():
     audio = AUDIO
     with server("--live", "2") as s:
