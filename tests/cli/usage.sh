@@ -79,15 +79,12 @@ IN=$T/work expect 4 "a folder on standard input is printed once" -q -m "$MODEL" 
 err_has "steno: standard input is a directory"
 err_lines 1
 
-lone=$(mktemp -d)
-trap 'rm -rf "$lone"' EXIT
-cp "$STENO" "$lone/steno"
 if [ ! -e /usr/local/share/steno ]; then
-    ("$lone/steno" --demo a.wav 2>"$T/err"; echo $? >"$T/rc") </dev/null
-    is "--demo without the built-in model fails" "$(cat "$T/rc")" 3
+    mkdir "$T/lone"
+    cp "$STENO" "$T/lone/steno"
+    STENO=$T/lone/steno expect 3 "--demo without the built-in model fails" --demo a.wav
     err_has "with -m"
-    ("$lone/steno" --demo 2>"$T/err"; echo $? >"$T/rc") </dev/null
-    is "--demo without its recording is a mistake" "$(cat "$T/rc")" 2
+    STENO=$T/lone/steno expect 2 "--demo without its recording is a mistake" --demo
     err_has "with -m"
 fi
 
