@@ -9,7 +9,8 @@
 # WORK/portable/sources.tsv has a line for each: name, version, hash of the source archive, licence, library files. The bytes do not depend
 # on the place of WORK.
 
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} # of all files in packages
+# Of all files in packages: the commit's time, which the files of a source archive have.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CMakeLists.txt)}
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 umask 022
 
