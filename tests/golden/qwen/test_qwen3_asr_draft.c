@@ -52,6 +52,19 @@ static void pass_set(steno_transcribe_params *p, const struct pass *of)
     p->guards = of->guards;
 }
 
+/* Runs pass i with drafts and without, and compares the results. */
+static void pass_both(steno_session *s, steno_session *alone, int i, int32_t drafts)
+{
+    steno_transcribe_params p = params(drafts), q = params(0);
+    pass_set(&p, &pass[i]);
+    pass_set(&q, &pass[i]);
+    steno_timings_reset(s);
+    steno_timings_reset(alone);
+    run(s, pass[i].from_s, pass[i].to_s, &p);
+    run(alone, pass[i].from_s, pass[i].to_s, &q);
+    results_are_equal(s, alone, "with drafts");
+}
+
 static void test_passes_with_drafts_have_the_same_bits(void **state)
 {
     static const int32_t drafts[] = { -1, 1, 4, 15 };
@@ -63,14 +76,7 @@ static void test_passes_with_drafts_have_the_same_bits(void **state)
         assert_int_equal(steno_session_open(&s, model, team, NULL, NULL), 0);
         int64_t steps = 0, accepted = 0, drafted = 0;
         for (int i = 0; i < PASSES; i++) {
-            steno_transcribe_params p = params(drafts[k]), q = params(0);
-            pass_set(&p, &pass[i]);
-            pass_set(&q, &pass[i]);
-            steno_timings_reset(s);
-            steno_timings_reset(alone);
-            run(s, pass[i].from_s, pass[i].to_s, &p);
-            run(alone, pass[i].from_s, pass[i].to_s, &q);
-            results_are_equal(s, alone, "with drafts");
+            pass_both(s, alone, i, drafts[k]);
             const steno_timings t = timings_of(s), want = timings_of(alone);
             assert_int_equal(want.n_drafted, 0);
             assert_int_equal(t.n_steps + t.n_accepted, want.n_steps);
@@ -125,14 +131,7 @@ static void test_a_draft_model_changes_no_bit(void **state)
             steno_session *s = drafted(model, is_same ? model : other, team), *alone = qwen_session(model);
             int64_t accepted = 0, made = 0;
             for (int i = 0; i < PASSES; i++) {
-                steno_transcribe_params p = params(drafts[k]), q = params(0);
-                pass_set(&p, &pass[i]);
-                pass_set(&q, &pass[i]);
-                steno_timings_reset(s);
-                steno_timings_reset(alone);
-                run(s, pass[i].from_s, pass[i].to_s, &p);
-                run(alone, pass[i].from_s, pass[i].to_s, &q);
-                results_are_equal(s, alone, "with a draft model");
+                pass_both(s, alone, i, drafts[k]);
                 const steno_timings t = timings_of(s);
                 assert_int_equal(t.n_steps + t.n_accepted, timings_of(alone).n_steps);
                 accepted += t.n_accepted;
