@@ -62,9 +62,9 @@ static int own_run(void *user, steno_session *s, int is_over)
 
 static int own_batch(struct chunks *c, const struct live_params *p, steno_error *e)
 {
-    c->streams = (struct live_streams){ own_begin, own_run, c };
     steno_batch_params bp;
     steno_session_params sp;
+    c->streams = (struct live_streams){ own_begin, own_run, c };
     steno_batch_params_init(&bp);
     bp.max_windows = 1;
     bp.on_done = on_done;

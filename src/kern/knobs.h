@@ -75,8 +75,8 @@
 #define QUAD_VECTORS 1
 #endif
 
-/* Rows (1 to 5) and vectors of outputs whose sums of a block stand in registers together. With more than one row the file has block_sums
- * (x86/blocks16.h). */
+/* Rows (1 to 5) and vectors of outputs whose sums of a block stand in registers together. With more than one row the file has quad_tile
+ * (lowp_blocks.h). */
 #ifndef BLOCK_ROWS
 #define BLOCK_ROWS 1
 #endif

@@ -17,6 +17,8 @@ struct lane_search {
     struct buf tokens, logprobs;
 };
 
+_Static_assert((int)RUN_BEAMS <= (int)TRANSDUCER_ROWS, "the hypotheses of a lane fit into a run");
+
 /* Hypotheses of several lanes in order: number `at` of lane `lane`. */
 struct round { struct transducer_lane *const *lanes; uint32_t n, lane; int at; };
 
