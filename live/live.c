@@ -101,23 +101,6 @@ static void report_turn(struct live *l, enum live_turn what, int64_t at)
 
 /* ---- passes */
 
-struct part { const float *pcm; int64_t n, at; };
-
-static int64_t part_read(void *user, float *pcm, int64_t n)
-{
-    struct part *p = user;
-    const int64_t left = p->n - p->at, some = n < left ? n : left;
-    memcpy(pcm, p->pcm + p->at, (size_t)some * sizeof *pcm);
-    p->at += some;
-    return some;
-}
-
-static int part_rewind(void *user)
-{
-    ((struct part *)user)->at = 0;
-    return STENO_OK;
-}
-
 /* Copies the words of the session's result, except those that the guards reject. */
 static int words_take(struct live *l, int is_last, struct words *to)
 {
@@ -168,13 +151,22 @@ static int is_as_quiet(const struct live *l, int64_t end)
     return l->loudest >= 0 && kept_loudest(&l->sound, l->pass_end > l->cut ? l->pass_end : l->cut, end) <= l->loudest * MARGIN / 100;
 }
 
+/* Encoder positions of an update over n samples. Most of a window is silence after the turn, and an update needs little of it.
+ * @return 0: the whole window */
+static int32_t update_ctx(const struct live *l, int64_t n)
+{
+    enum { POSITION = RATE / 50, STEP_CTX = 50 };
+    const int64_t padded = n + l->p.audio_padding_ms * PER_MS, steps = (padded + STEP_CTX * POSITION - 1) / (STEP_CTX * POSITION);
+    return l->p.audio_padding_ms && steps * STEP_CTX < l->p.audio_ctx ? (int32_t)steps * STEP_CTX : 0;
+}
+
 /* Decodes the turn up to sample `end`. */
 static int range_decode(struct live *l, int64_t end, int is_last, struct words *to)
 {
     steno_transcribe_params p = l->p.text;
     if (end <= l->cut) return STENO_OK;
-    struct part part = { kept_from(&l->sound, l->cut), end - l->cut, 0 };
-    const steno_source src = { part_read, part_rewind, &part };
+    struct kept_part part = { kept_from(&l->sound, l->cut), end - l->cut, 0 };
+    const steno_source src = kept_source(&part);
     if (l->prompt && l->p.has_prompt) p.initial_prompt = l->prompt;
     /* only the last pass of a turn uses temperature fallback */
     if ((!is_last || is_as_quiet(l, end)) && l->p.has_prompt) {
@@ -183,6 +175,7 @@ static int range_decode(struct live *l, int64_t end, int is_last, struct words *
     }
     if (l->language[0] && (l->prefix || !l->p.prefixed)) p.language = l->language;
     p.prefix = l->prefix;
+    if (!is_last && !p.audio_ctx) p.audio_ctx = update_ctx(l, end - l->cut);
     int rc = l->p.transcribe ? l->p.transcribe(l->p.user, l->p.session, &src, &p, is_last) :
                                steno_transcribe_source(l->p.session, &src, &p);
     l->loudest = steno_segment_count(l->p.session) ? -1 : kept_loudest(&l->sound, l->cut, end);
@@ -393,6 +386,8 @@ void live_params_of(struct live_params *p, const steno_model *m)
     p->chunks = live_decodes_chunks(m) ? m : NULL;
     p->has_words = steno_serves(m, STENO_CALL_TRANSCRIBE, "word_timestamps");
     p->has_prompt = steno_serves(m, STENO_CALL_TRANSCRIBE, "condition_on_previous_text");
+    steno_model_info info = { .size = sizeof info };
+    if (steno_serves(m, STENO_CALL_TRANSCRIBE, "audio_ctx") && !steno_model_info_get(m, &info)) p->audio_ctx = info.n_audio_ctx;
     p->prefixed = !p->has_prompt && steno_serves(m, STENO_CALL_TRANSCRIBE, "prefix") ? m : NULL;
 }
 

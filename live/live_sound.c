@@ -88,6 +88,26 @@ void kept_free(struct kept *k)
     *k = (struct kept){ 0 };
 }
 
+static int64_t part_read(void *user, float *pcm, int64_t n)
+{
+    struct kept_part *p = user;
+    const int64_t left = p->n - p->at, some = n < left ? n : left;
+    memcpy(pcm, p->pcm + p->at, (size_t)some * sizeof *pcm);
+    p->at += some;
+    return some;
+}
+
+static int part_rewind(void *user)
+{
+    ((struct kept_part *)user)->at = 0;
+    return STENO_OK;
+}
+
+steno_source kept_source(struct kept_part *p)
+{
+    return (steno_source){ part_read, part_rewind, p };
+}
+
 /* ---- voice activity detection ------------------------------------------------------------------------------------------------ */
 
 static void finder_edge(void *user, const steno_span *s)

@@ -16,6 +16,9 @@ int64_t kept_quietest(const struct kept *k, int64_t from, int64_t end); /* withi
 double kept_loudest(const struct kept *k, int64_t from, int64_t end);   /* power of its loudest 20 ms, with low frequencies weakened */
 void kept_free(struct kept *k);
 
+struct kept_part { const float *pcm; int64_t n, at; }; /* pcm: [n]; at: samples that have been read */
+steno_source kept_source(struct kept_part *p);         /* reads it, from its start again after a rewind */
+
 /* ---- voice activity detection ------------------------------------------------------------------------------------------------ */
 
 struct edge { int64_t t0_ms, t1_ms; }; /* start or end of speech; the other time is -1 */

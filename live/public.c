@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP_LEAST = 200, STEP_MAX = 10000, TURN_LEAST = 2000, TURN_MAX = 30000 };
+enum { STEP_LEAST = 200, STEP_MAX = 10000, TURN_LEAST = 2000, TURN_MAX = 30000, PADDING_LEAST = 500, PADDING_MAX = 30000 };
 
 struct steno_live {
     struct live *live;
@@ -29,7 +29,8 @@ static int fail(steno_error *e, int status, const char *fmt, ...)
 
 void steno_live_params_init(steno_live_params *p)
 {
-    *p = (steno_live_params){ .size = sizeof *p, .step_ms = 1000, .max_turn_ms = TURN_MAX };
+    *p = (steno_live_params){ .size = sizeof *p, .step_ms = 1000, .max_turn_ms = TURN_MAX,
+                              .audio_padding_ms = LIVE_PADDING_MS };
 }
 
 static void pass_on(void *user, const struct live_event *e)
@@ -53,6 +54,9 @@ static int params_check(const steno_model *m, const steno_live_params *p, steno_
         return fail(e, STENO_EARG, "steno_live_open: step_ms is %d, not %d to %d", p->step_ms, STEP_LEAST, STEP_MAX);
     if (p->max_turn_ms < TURN_LEAST || p->max_turn_ms > TURN_MAX)
         return fail(e, STENO_EARG, "steno_live_open: max_turn_ms is %d, not %d to %d", p->max_turn_ms, TURN_LEAST, TURN_MAX);
+    if (p->audio_padding_ms && (p->audio_padding_ms < PADDING_LEAST || p->audio_padding_ms > PADDING_MAX))
+        return fail(e, STENO_EARG, "steno_live_open: audio_padding_ms is %d, not 0 or %d to %d", p->audio_padding_ms, PADDING_LEAST,
+                    PADDING_MAX);
     if (p->text && p->text->size != sizeof *p->text)
         return fail(e, STENO_EARG, "steno_live_open: text was not filled by steno_transcribe_params_init");
     if (p->find && p->find->size != sizeof *p->find)
@@ -74,7 +78,8 @@ int steno_live_open(steno_live **out, const steno_model *model, steno_session *s
     l->user = p->user;
     if (p->find) l->find = *p->find;
     struct live_params inner = { .session = session, .vad = p->vad, .team = team, .find = p->find ? &l->find : NULL,
-                                 .step_ms = p->step_ms, .turn_most_ms = p->max_turn_ms, .report = pass_on, .user = l };
+                                 .step_ms = p->step_ms, .turn_most_ms = p->max_turn_ms, .audio_padding_ms = p->audio_padding_ms,
+                                 .report = pass_on, .user = l };
     steno_error why = { 0 };
     live_params_of(&inner, model);
     if (!session && !inner.chunks) {

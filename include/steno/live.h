@@ -44,6 +44,9 @@ typedef struct steno_live_params {
                                          *   steno_live_close */
     void (*on_event)(void *user, const steno_live_event *e); /**< called within steno_live_push and steno_live_end; must be set */
     void *user;
+    int32_t audio_padding_ms;           /**< Whisper: silence that a pass encodes after the turn, rounded up to a second, 500 to 30000;
+                                         *   default 3000. 0: the whole window, as the last pass of a turn, which takes up to six times as
+                                         *   long. Of other models ignored, and with audio_ctx in `text` */
 } steno_live_params;
 
 STENO_API void steno_live_params_init(steno_live_params *p);

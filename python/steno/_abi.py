@@ -175,8 +175,8 @@ STRUCTS: dict[str, tuple[int, str]] = {
         "size:u4@0 kind:i4@4 turn:i4@8 spaces:i4@12 t0_ms:i8@16 t1_ms:i8@24 decoded_ms:i8@32 pushed_ms:i8@40 text:z@48 "
         "language:z@56"
     )),
-    "steno_live_params": (56, (
-        "size:u4@0 step_ms:i4@4 max_turn_ms:i4@8 vad:p@16 find:p@24 text:p@32 on_event:p@40 user:p@48"
+    "steno_live_params": (64, (
+        "size:u4@0 step_ms:i4@4 max_turn_ms:i4@8 vad:p@16 find:p@24 text:p@32 on_event:p@40 user:p@48 audio_padding_ms:i4@56"
     )),
     "steno_prefix": (24, (
         "ids:p@0 banned:p@8 n:i4@16 n_banned:i4@20"

@@ -145,6 +145,7 @@ int engine_load(struct engine *g, steno_error *e)
     int rc = p->open(p->user, g->index, &g->e, e);
     pthread_mutex_unlock(&g->es->opening);
     if (rc != STENO_OK) return rc;
+    g->e.live_padding_ms = p->live_padding_ms;
     describe(g);
     if (g->can_transcribe || g->can_generate) rc = batch_open(g, e);
     if (rc == STENO_OK) rc = helpers_open(g, e);

@@ -182,6 +182,8 @@ expect 2 "a step that is too short is refused" stream -m "$MODEL" --step 0.01 a.
 err_has "--step"
 for s in 0.2 10; do expect 0 "a step of $s s is accepted" stream -q -m "$MODEL" -l en --step $s "$DIGITS"; done
 for s in 0.19 10.1; do expect 2 "a step of $s s is refused" stream -q -m "$MODEL" --step $s "$DIGITS"; done
+for s in 0.5 30; do expect 0 "a padding of $s s is accepted" stream -q -m "$MODEL" -l en --audio-padding $s "$DIGITS"; done
+for s in 0.4 30.1; do expect 2 "a padding of $s s is refused" stream -q -m "$MODEL" --audio-padding $s "$DIGITS"; done
 for s in 2 30; do expect 0 "a turn of $s s is accepted" stream -q -m "$MODEL" -l en --max-turn $s "$DIGITS"; done
 for s in 1.9 30.1; do expect 2 "a turn of $s s is refused" stream -q -m "$MODEL" --max-turn $s "$DIGITS"; done
 expect 2 "--vad-model is refused without --vad" stream -m "$MODEL" --vad-model x "$DIGITS"
@@ -223,6 +225,8 @@ if [ -d "$F" ]; then
     V="--vad fsmn --vad-model $F/fsmn-vad/pt"
     expect 0 "--vad fsmn ends turns of a model with a CTC head" stream -q -m "$F/models/sensevoice/pt" $V "$F/audio/vad/pauses.wav"
     is "FSMN-VAD makes two turns" "$(texts endpoint | wc -l)" "2"
+    expect 2 "--audio-padding is refused for SenseVoice" stream -q -m "$F/models/sensevoice/pt" --audio-padding 2 "$DIGITS"
+    err_has "--audio-padding is for Whisper"
     expect 2 "a detector of the wrong kind is refused" stream -q -m "$MODEL" --vad silero --vad-model "$F/fsmn-vad/pt" "$DIGITS"
 fi
 finish

@@ -22,7 +22,7 @@ struct opts {
     const char *host, *unix_path, *prefix, *tls_cert, *tls_key, *key_file, *spool_dir;
     int no_auth, page, metrics, log_text, strict_fields, any_model;
     int64_t port, parallel, queue, ingest, upload_mb, spool_mb, memory_mb, connections, per_ip, live, live_step_ms, live_turn_ms,
-        wyoming_port;
+        live_padding_ms, wyoming_port;
     double queue_timeout, timeout, idle_unload, seconds_max, head_timeout, body_timeout, idle_timeout, grace, live_seconds;
 };
 
@@ -90,6 +90,8 @@ static const struct arg rows[] = {
       .help = "audio between two updates of a live text, in ms" },
     { .name = "live-max-turn", .kind = ARG_MS, .at = AT(live_turn_ms), .value = "MS", .dflt = "30000", .lo = 2000, .hi = 30000,
       .help = "maximum length of a turn, in ms" },
+    { .name = "live-audio-padding", .kind = ARG_MS, .at = AT(live_padding_ms), .value = "MS", .dflt = "3000", .lo = 500, .hi = 30000,
+      .help = "silence that an update encodes after the turn, in ms; 30000: the whole window, as the last pass of a turn (Whisper)" },
     { .name = "live-max-seconds", .kind = ARG_S, .at = AT(live_seconds), .value = "S", .dflt = "0", .hi = 1e7,
       .help = "maximum length of a live session; 0: no limit" },
     { .name = "wyoming", .kind = ARG_INT, .at = AT(wyoming_port), .value = "PORT", .dflt = "-1", .lo = -1, .hi = 65535,
@@ -148,6 +150,7 @@ static int check_useless(const struct server *v)
         { "live-step", "--live 0", o->live == 0 },
         { "live-max-turn", "--live 0", o->live == 0 },
         { "live-max-seconds", "--live 0", o->live == 0 },
+        { "live-audio-padding", "--live 0", o->live == 0 },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i].is_useless && option_was_given(&v->given, pairs[i].name))
@@ -250,6 +253,7 @@ static void params_fill(struct serve_params *p, struct server *v, struct serve_m
     p->live_max = (int)o->live;
     p->live_step_ms = (int)o->live_step_ms;
     p->live_turn_ms = (int)o->live_turn_ms;
+    p->live_padding_ms = (int)o->live_padding_ms;
     p->live_seconds_max = o->live_seconds;
     p->wyoming_port = (int)o->wyoming_port;
     p->systemd = systemd;

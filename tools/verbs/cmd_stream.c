@@ -162,7 +162,7 @@ struct opts {
     struct vad_opts vad;       /* set by the rows below */
     const char *language;
     int form, task;
-    double step_s, turn_s;
+    double step_s, turn_s, padding_s;
 };
 
 #define AT(field) offsetof(struct opts, field)
@@ -195,6 +195,8 @@ static const struct arg rows[] = {
       .help = "seconds of audio between updates" },
     { .name = "max-turn", .kind = ARG_S, .at = AT(turn_s), .value = "S", .dflt = "30", .lo = 2, .hi = 30,
       .help = "maximum length of a turn, in seconds; then the next begins" },
+    { .name = "audio-padding", .kind = ARG_S, .at = AT(padding_s), .value = "S", .dflt = "3", .lo = 0.5, .hi = 30,
+      .help = "silence that an update encodes after the turn; 30: the whole window, as the last pass of a turn (Whisper)" },
     ARG_HEADING("Chunks"),
     DECODE_CHUNK_ROWS(struct opts, decode.chunk_size, decode.encoder_look_back, decode.decoder_look_back),
     { .name = "lookahead", .kind = ARG_INT, .at = AT(decode.lookahead), .value = "N", .dflt = "-2", .lo = -2, .hi = 63,
@@ -288,7 +290,7 @@ static int find_vad(steno_model **vad, const struct opts *o, const struct engine
 /* Refuse options about updates for models that need none. */
 static int check_chunks(const struct args_given *given)
 {
-    static const char *const names[] = { "step", "max-turn" };
+    static const char *const names[] = { "step", "max-turn", "audio-padding" };
     char name[OPTION_TEXT_SZ];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (option_was_given(given, names[i]))
@@ -327,12 +329,16 @@ static int stream(const struct opts *o, const struct engine *e, const struct dec
 {
     struct stream_text p = { .code = EXIT_OK, .form = o->form };
     struct live_params lp = { .session = e->session, .vad = vad, .team = e->team, .step_ms = (int64_t)(o->step_s * 1000),
-                              .turn_most_ms = (int64_t)(o->turn_s * 1000), .report = stream_text_event, .user = &p };
+                              .turn_most_ms = (int64_t)(o->turn_s * 1000),
+                              .audio_padding_ms = (int64_t)(o->padding_s * 1000), .report = stream_text_event, .user = &p };
     struct live *l;
     steno_vad_params find;
     steno_error err = { 0 };
     char reason[OPTION_TEXT_SZ];
     live_params_of(&lp, e->model);
+    if (!lp.audio_ctx && option_was_given(o->engine.given, "audio-padding"))
+        return message_usage("%s is for Whisper: an update of this model encodes only the turn",
+                             option_name(reason, o->engine.given, "audio-padding"));
     int code = params_fill(&lp, &find, o, d, e->model);
     if (code != EXIT_OK) return code;
     const int rc = live_open(&l, &lp, &err);

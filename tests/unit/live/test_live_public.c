@@ -115,6 +115,12 @@ static void test_impossible_values_are_refused(void **state)
         p.max_turn_ms = turns[i];
         refused(&p, model, session, "max_turn_ms");
     }
+    static const int32_t paddings[] = { INT32_MIN, -1, 1, 499, 30001, INT32_MAX };
+    for (size_t i = 0; i < sizeof paddings / sizeof *paddings; i++) {
+        p = live_new(&log);
+        p.audio_padding_ms = paddings[i];
+        refused(&p, model, session, "audio_padding_ms");
+    }
     p = live_new(&log);
     p.on_event = NULL;
     refused(&p, model, session, "on_event");

@@ -1,0 +1,113 @@
+/* steno tests: updates of a turn: how much of a window they encode. SPDX-License-Identifier: MIT */
+#include "api/shipped_session.h"
+#include "live.h"
+
+enum { PASSES = 64, TEXT_SZ = 4000 };
+
+struct passes {
+    int n, run;                 /* run: the passes decode the audio */
+    int32_t ctx[PASSES];
+    int64_t samples[PASSES];
+    int is_last[PASSES];
+    int n_partials;
+    char endpoint[TEXT_SZ];
+};
+
+static int pass_run(void *user, steno_session *s, const steno_source *src, const steno_transcribe_params *p, int is_last)
+{
+    struct passes *of = user;
+    static float pcm[40 * RATE];
+    int64_t n = 0, k;
+    assert_true(of->n < PASSES);
+    while ((k = src->read(src->user, pcm + n, 40 * RATE - n)) > 0) n += k;
+    of->ctx[of->n] = p->audio_ctx;
+    of->samples[of->n] = n;
+    of->is_last[of->n++] = is_last;
+    return of->run ? steno_transcribe(s, pcm, n, p) : STENO_OK;
+}
+
+static void on_event(void *user, const struct live_event *e)
+{
+    struct passes *of = user;
+    of->n_partials += e->kind == LIVE_PARTIAL;
+    if (e->kind == LIVE_ENDPOINT) snprintf(of->endpoint, sizeof of->endpoint, "%s", e->text);
+}
+
+static struct live_params params_of(struct passes *of, int64_t padding_ms)
+{
+    *of = (struct passes){ .run = 1 };
+    struct live_params p = { .session = session, .step_ms = 1000, .turn_most_ms = 30000, .audio_padding_ms = padding_ms,
+                             .report = on_event, .transcribe = pass_run, .user = of };
+    live_params_of(&p, model);
+    assert_int_equal(p.audio_ctx, 1500);
+    steno_transcribe_params_init(&p.text);
+    p.text.language = "en";
+    return p;
+}
+
+static void play(const struct live_params *p, const struct audio *a)
+{
+    struct live *l;
+    steno_error e = { 0 };
+    if (live_open(&l, p, &e)) fail_msg("%s", e.text);
+    if (live_push(l, a->pcm, a->n, 0, &e) || live_end(l, &e)) fail_msg("%s", e.text);
+    live_close(l);
+}
+
+/* Rounded up to a second; the model's window has 1500 positions of 20 ms. */
+static int32_t ctx_of(int64_t samples, int64_t padding_ms)
+{
+    const int64_t s = (samples + padding_ms * (RATE / 1000) + RATE - 1) / RATE;
+    return s < 30 ? (int32_t)s * 50 : 0;
+}
+
+static void test_an_update_encodes_the_turn_and_its_padding(void **state)
+{
+    (void)state;
+    static const int64_t paddings[] = { 500, 3000, 10000, 29000, 30000 };
+    static struct passes of;
+    for (size_t k = 0; k < sizeof paddings / sizeof *paddings; k++) {
+        const struct live_params p = params_of(&of, paddings[k]);
+        play(&p, &demo);
+        assert_true(of.n > 2);
+        for (int i = 0; i < of.n; i++) {
+            assert_int_equal(of.is_last[i], i == of.n - 1);
+            assert_int_equal(of.ctx[i], of.is_last[i] ? 0 : ctx_of(of.samples[i], paddings[k]));
+        }
+    }
+}
+
+static void test_the_last_pass_has_the_same_text_with_any_padding(void **state)
+{
+    (void)state;
+    static struct passes whole, of;
+    struct live_params p = params_of(&whole, 0);
+    play(&p, &demo);
+    for (int i = 0; i < whole.n; i++) assert_int_equal(whole.ctx[i], 0);
+    assert_true(whole.n_partials > 0 && strstr(whole.endpoint, "zero nine one eight"));
+    p = params_of(&of, LIVE_PADDING_MS);
+    play(&p, &demo);
+    assert_true(of.n_partials > 0);
+    assert_int_equal(of.n, whole.n);
+    assert_string_equal(of.endpoint, whole.endpoint);
+}
+
+static void test_positions_that_the_caller_chose_stay(void **state)
+{
+    (void)state;
+    static struct passes of;
+    struct live_params p = params_of(&of, LIVE_PADDING_MS);
+    p.text.audio_ctx = 700;
+    play(&p, &demo);
+    for (int i = 0; i < of.n; i++) assert_int_equal(of.ctx[i], 700);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_update_encodes_the_turn_and_its_padding),
+        cmocka_unit_test(test_the_last_pass_has_the_same_text_with_any_padding),
+        cmocka_unit_test(test_positions_that_the_caller_chose_stay),
+    };
+    return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
+}
