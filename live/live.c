@@ -9,6 +9,7 @@
 
 enum { RATE = 16000, PER_MS = RATE / 1000, CUT_MS = 15000, PROMPT_MAX = 400, HELD_MS = 2000, QUIET_MS = 2000,
        LANGUAGE_MS = 2000 /* with words, before the language is decided */, REST_MS = 10000 /* most between passes over noise */,
+       LATE_MS = 200 /* from here on an update waits for newer audio */,
        PASSES_FREE = 2 /* of a turn, before passes continue the text of the last one */ };
 
 struct live {
@@ -36,6 +37,8 @@ struct live {
     steno_error *e;
     int rc;
 };
+
+void live_step_set(struct live *l, int64_t step_ms) { l->p.step_ms = step_ms; }
 
 int64_t live_disagreements(const struct live *l) { return l->words.disagreements; }
 
@@ -355,8 +358,9 @@ static void turns_go(struct live *l, int64_t now)
         const int64_t end = l->close >= 0 && l->close < most ? l->close : most;
         if (l->update < end && l->update <= now) {
             const int64_t at = l->update;
-            l->update += l->p.step_ms * PER_MS;
-            if (l->late_ms < l->p.step_ms) turn_update(l, at);
+            const int is_late = l->late_ms >= (l->p.step_ms < LATE_MS ? l->p.step_ms : LATE_MS);
+            l->update = is_late ? now + 1 : at + l->p.step_ms * PER_MS;
+            if (!is_late) turn_update(l, at);
         } else if (end > now) return;
         else if (l->close == end) turn_close(l, end, LIVE_TURN_CLOSES);
         else turn_break(l, end);

@@ -80,8 +80,8 @@ void live_params_of(struct live_params *p, const steno_model *m);
 
 struct live;
 int live_open(struct live **out, const struct live_params *p, steno_error *e);
-/* Events are reported during the call. late_ms: how long the audio has waited for this call. With a delay of a step or more, passes are
- * skipped to catch up. 0: never skip. */
+/* Events are reported during the call. late_ms: how long the audio has waited for this call, or how much audio waits behind it. From 200 ms
+ * on, or from a step on, updates wait for newer audio, so that a slow machine makes fewer of them. 0: all updates are made. */
 int live_push(struct live *l, const float *pcm, int64_t n, int64_t late_ms, steno_error *e);
 /* Ends the open turn now, with all audio pushed so far: all its words become final. What follows belongs to a new turn, and voice activity
  * detection starts anew there. Without an open turn no event is reported. */
@@ -90,6 +90,7 @@ int live_commit(struct live *l, steno_error *e);
  * turn has no endpoint. */
 int live_clear(struct live *l, int64_t n, steno_error *e);
 int live_end(struct live *l, steno_error *e);            /* ends the audio: all words become final */
+void live_step_set(struct live *l, int64_t step_ms);     /* changes step_ms from the next update on, also within a callback */
 void live_close(struct live *l);                         /* l may be NULL */
 int64_t live_disagreements(const struct live *l);        /* final words that differ from the last pass */
 #endif

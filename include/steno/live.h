@@ -65,7 +65,8 @@ STENO_API int steno_live_open(steno_live **out, const steno_model *model, steno_
 /** Push more audio.
  *
  * @param pcm      [n] samples at 16 kHz, mono, -1 to 1
- * @param late_ms  time that the first of them has waited for this call; from step_ms on, passes are skipped to catch up. 0: never skip
+ * @param late_ms  time that the first of them has waited for this call; from 200 ms on, or step_ms if that is less, passes wait for newer
+ *                 audio, so that a slow machine makes fewer of them. 0: all passes are made
  * @return STENO_OK, STENO_EARG, STENO_ENOMEM, or what steno_transcribe returns; after a failure only steno_live_close is useful */
 STENO_API int steno_live_push(steno_live *l, const float *pcm, int64_t n, int64_t late_ms, steno_error *e);
 

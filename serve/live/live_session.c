@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMMANDS_MAX = 64, PIECE_MS = 100, STEP_MS = 1000, TURN_MS = 30000, AHEAD_US = 2000000 };
+enum { COMMANDS_MAX = 64, PIECE_MS = 100, STEP_MS = 1000, STEP_LEAST_MS = 200, STEP_MOST_MS = 10000, TURN_MS = 30000, AHEAD_US = 2000000 };
 
 enum command_kind { COMMAND_COMMIT, COMMAND_CLEAR, COMMAND_END };
 struct command { enum command_kind kind; int64_t at; /* byte of the audio */ };
@@ -45,6 +45,7 @@ struct live_session {
     int64_t skipped;        /* samples dropped before the clear that follows */
     int is_clearing;
     int64_t n_disagreements; /* that were counted */
+    int step_ms;            /* between updates now: p.step_ms, or more on a busy machine */
 };
 
 /* ---- bytes and commands, from any thread ------------------------------------------------------------------------------------- */
@@ -134,6 +135,11 @@ int64_t live_session_latency_ms(const struct live_session *s, int64_t t_ms)
     return us / 1000 > t_ms ? us / 1000 - t_ms : 0;
 }
 
+static int clamp(int x, int dflt, int lo, int hi)
+{
+    return x <= 0 ? dflt : x < lo ? lo : x > hi ? hi : x;
+}
+
 /* ---- decoding, on the session's thread --------------------------------------------------------------------------------------- */
 
 static int should_abort(void *user)
@@ -163,6 +169,20 @@ static void update_count(struct live_session *s, int is_done)
     metrics_live_update(s->p.metrics, is_done ? (double)us / 1e6 : -1);
 }
 
+int live_session_step(int step_ms, int least_ms, int64_t wait_us)
+{
+    enum { WAIT_US = 120000 };
+    return clamp(wait_us > WAIT_US ? step_ms * 5 / 4 : step_ms * 15 / 16, STEP_MS, least_ms, STEP_MOST_MS);
+}
+
+static void step_adapt(struct live_session *s, const steno_session *session)
+{
+    steno_request_timings t = { .size = sizeof t };
+    if (steno_request_timings_get(session, &t) != STENO_OK) return;
+    s->step_ms = live_session_step(s->step_ms, s->p.step_ms, t.total_us - t.encode_us - t.decode_us);
+    live_step_set(s->live, s->step_ms);
+}
+
 static int transcribe(void *user, steno_session *session, const steno_source *src, const steno_transcribe_params *p, int is_last)
 {
     struct live_session *s = user;
@@ -170,6 +190,7 @@ static int transcribe(void *user, steno_session *session, const steno_source *sr
     update_fill(&greedy);
     const int rc = engine_transcribe(s->p.engine, session, src, is_last ? p : &greedy,
                                      is_last ? STENO_PRIORITY_END_OF_TURN : STENO_PRIORITY_LIVE);
+    if (rc == STENO_OK && !is_last) step_adapt(s, session);
     if (s->p.metrics) update_count(s, rc == STENO_OK);
     return rc;
 }
@@ -204,8 +225,8 @@ static void task_take(struct live_session *s, struct task *t)
     const int64_t end = c ? c->at : s->pushed, most = s->bytes_per_s * PIECE_MS / 1000;
     *t = (struct task){ .n = end - s->taken < most ? end - s->taken : most, .is_dropped = c && c->kind == COMMAND_CLEAR };
     if (t->n) {
-        t->late_ms = s->is_ahead ? 0 : late_us(s) / 1000;
         ring_get(s, s->piece, t->n);
+        t->late_ms = s->is_ahead ? 0 : to_us(s, s->pushed - s->taken) / 1000;
     } else if (c) {
         t->has_command = 1;
         t->command = c->kind;
@@ -271,11 +292,6 @@ static int run(struct live_session *s, steno_error *e)
 }
 
 /* ---- opening ----------------------------------------------------------------------------------------------------------------- */
-
-static int clamp(int x, int dflt, int lo, int hi)
-{
-    return x <= 0 ? dflt : x < lo ? lo : x > hi ? hi : x;
-}
 
 static void find_fill(struct live_session *s)
 {
@@ -417,7 +433,7 @@ int live_session_open(struct live_session **out, const struct live_session_param
     s->p.language = copy(p->language, &copied);
     s->p.prompt = copy(p->prompt, &copied);
     s->p.hotwords = copy(p->hotwords, &copied);
-    s->p.step_ms = clamp(p->step_ms, STEP_MS, 200, 10000);
+    s->p.step_ms = s->step_ms = clamp(p->step_ms, STEP_MS, STEP_LEAST_MS, STEP_MOST_MS);
     s->p.max_turn_ms = clamp(p->max_turn_ms, TURN_MS, 2000, 30000);
     int code = copied ? out_of_memory(e) : audio_open(s, e);
     if (code == API_OK && engine_is_loaded(p->engine)) code = engine_session(p->engine, &s->session, &s->engine, e);

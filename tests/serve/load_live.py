@@ -40,12 +40,14 @@ class Session(threading.Thread):
         w.send_json(type="end")
 
     def read(self, w):
+        heard = 0
         try:
             while True:
                 e = json.loads(w.receive(120))
                 now = time.monotonic()
-                if "heard" in e and not self.finish:
-                    self.lags.append(now - self.begun - e["heard"])
+                if e.get("heard", 0) > heard and not self.finish:  # the first text that is based on this audio
+                    heard = e["heard"]
+                    self.lags.append(now - self.begun - heard)
                 self.events.append(e)
         except Closed as closed:
             self.tail = time.monotonic() - (self.finish or time.monotonic())

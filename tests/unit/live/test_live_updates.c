@@ -10,6 +10,8 @@ struct passes {
     int64_t samples[PASSES];
     int is_last[PASSES];
     int n_partials;
+    struct live *l;
+    int64_t step_ms;            /* set after the first pass; 0: it stays */
     char endpoint[TEXT_SZ];
 };
 
@@ -23,6 +25,7 @@ static int pass_run(void *user, steno_session *s, const steno_source *src, const
     of->ctx[of->n] = p->audio_ctx;
     of->samples[of->n] = n;
     of->is_last[of->n++] = is_last;
+    if (of->step_ms) live_step_set(of->l, of->step_ms);
     return of->run ? steno_transcribe(s, pcm, n, p) : STENO_OK;
 }
 
@@ -102,11 +105,57 @@ static void test_positions_that_the_caller_chose_stay(void **state)
     for (int i = 0; i < of.n; i++) assert_int_equal(of.ctx[i], 700);
 }
 
+static void push(struct live *l, int64_t from, int64_t end, int64_t late_ms)
+{
+    enum { PIECE = RATE / 10 };
+    steno_error e = { 0 };
+    for (int64_t at = from; at < end; at += PIECE)
+        if (live_push(l, demo.pcm + at, PIECE, late_ms, &e)) fail_msg("%s", e.text);
+}
+
+static void test_a_late_update_waits_for_newer_audio(void **state)
+{
+    (void)state;
+    static struct passes of;
+    enum { DUE = 10, LATE = 17, STEP = 512 }; /* tenths of a second; samples */
+    struct live_params p = params_of(&of, LIVE_PADDING_MS);
+    steno_error e = { 0 };
+    of.run = 0;
+    assert_int_equal(live_open(&of.l, &p, &e), STENO_OK);
+    push(of.l, 0, DUE * RATE / 10 - RATE / 10, 0);
+    push(of.l, DUE * RATE / 10 - RATE / 10, LATE * RATE / 10, 200);
+    assert_int_equal(of.n, 0);
+    push(of.l, LATE * RATE / 10, 2 * RATE, 199);
+    assert_int_equal(of.n, 1);
+    assert_in_range(of.samples[0], LATE * RATE / 10 - STEP, LATE * RATE / 10 + STEP);
+    assert_int_equal(live_end(of.l, &e), STENO_OK);
+    assert_int_equal(of.n, 2);
+    assert_int_equal(of.samples[1], 2 * RATE); /* the last pass has all of it */
+    live_close(of.l);
+}
+
+static void test_the_step_can_change(void **state)
+{
+    (void)state;
+    static struct passes of;
+    struct live_params p = params_of(&of, LIVE_PADDING_MS);
+    steno_error e = { 0 };
+    of.run = 0;
+    of.step_ms = 500;
+    assert_int_equal(live_open(&of.l, &p, &e), STENO_OK);
+    push(of.l, 0, 3 * RATE + RATE / 10, 0);
+    assert_int_equal(of.n, 4); /* the second one is due a second after the first one */
+    for (int i = 0; i < of.n; i++) assert_int_equal(of.samples[i], i ? RATE + (i + 1) * RATE / 2 : RATE);
+    live_close(of.l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_update_encodes_the_turn_and_its_padding),
         cmocka_unit_test(test_the_last_pass_has_the_same_text_with_any_padding),
+        cmocka_unit_test(test_a_late_update_waits_for_newer_audio),
+        cmocka_unit_test(test_the_step_can_change),
         cmocka_unit_test(test_positions_that_the_caller_chose_stay),
     };
     return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);

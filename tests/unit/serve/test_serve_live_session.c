@@ -354,9 +354,27 @@ static void test_voice_activity_opens_turns(void **state)
     assert_in_range(atoll(c.log + 1), 2500, 3500); /* where the speech begins */
 }
 
+static void test_updates_become_rarer_while_they_wait(void **state)
+{
+    (void)state;
+    int step = 1000, n = 0;
+    assert_int_equal(live_session_step(step, 1000, 0), 1000);
+    for (int before = 0; step > before; n++) before = step, step = live_session_step(step, 1000, 1000000);
+    assert_int_equal(step, 10000); /* at most */
+    assert_in_range(n, 5, 20);
+    for (n = 0; step > 1000 && n < 100; n++) {
+        const int next = live_session_step(step, 1000, 1000);
+        assert_true(next < step && next >= 1000);
+        step = next;
+    }
+    assert_in_range(n, 20, 60); /* slowly: others wait, too */
+    assert_int_equal(live_session_step(200, 200, 1000000), 250);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_updates_become_rarer_while_they_wait),
         cmocka_unit_test(test_pieces_of_any_size_give_the_same_words),
         cmocka_unit_test(test_updates_are_greedy_and_counted),
         cmocka_unit_test(test_encodings_and_rates),
