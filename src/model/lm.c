@@ -64,7 +64,7 @@ static void add_states(steno_model *m, const struct lm_dims *d)
 {
     const uint32_t local = local_layers(d), all = (uint32_t)d->layers - local;
     struct state_desc s = { "self-attention keys and values", STATE_APPEND, all, (uint32_t)d->kv_heads, (uint32_t)d->d_head,
-                            (uint32_t)m->text_ctx, 0, 0 };
+                            (uint32_t)m->text_ctx, 0, 0, 0 };
     if (all) m->state[m->n_states++] = s;
     s.name = "keys and values of windows";
     s.layers = local;

@@ -243,10 +243,10 @@ static void describe_states(steno_model *m, const struct paraformer_shape *s)
     const uint32_t past = head_room(d / heads), cross_past = head_room(d / more);
     m->n_states = STATE_CROSS_PAST + 1;
     m->state[STATE_MEMORY] = (struct state_desc){ "last tokens, and the rest of a sum", STATE_SHIFT, (uint32_t)s->layers + 1, 1, d,
-                                                  s->taps > 1 ? (uint32_t)s->taps - 1 : 1, 0, 0 };
-    m->state[STATE_PAST] = (struct state_desc){ "earlier frames", STATE_SHIFT, (uint32_t)s->enc.layers, 2 * heads, past, PAST, 0, 0 };
+                                                  s->taps > 1 ? (uint32_t)s->taps - 1 : 1, 0, 0, 0 };
+    m->state[STATE_PAST] = (struct state_desc){ "earlier frames", STATE_SHIFT, (uint32_t)s->enc.layers, 2 * heads, past, PAST, 0, 0, 0 };
     m->state[STATE_CROSS_PAST] = (struct state_desc){ "earlier frames of the decoder", STATE_SHIFT, (uint32_t)s->layers, 2 * more,
-                                                      cross_past, CROSS_PAST, 0, 0 };
+                                                      cross_past, CROSS_PAST, 0, 0, 0 };
 }
 
 static int paraformer_describe(steno_model *m, struct weights *w, steno_error *e)

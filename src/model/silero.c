@@ -271,7 +271,7 @@ static int silero_describe(steno_model *m, struct weights *w, steno_error *e)
     m->name = "16k";
     m->n_plans = m->n_states = 1;
     m->widths = (struct model_widths){ .audio_state = CELLS, .audio_layers = SILERO_CONVS };
-    m->state[0] = (struct state_desc){ "the LSTM's last output and cell", STATE_SHIFT, 1, 1, 2 * CELLS, 1, 0, 0 };
+    m->state[0] = (struct state_desc){ "the LSTM's last output and cell", STATE_SHIFT, 1, 1, 2 * CELLS, 1, 0, 0, 0 };
     struct build b;
     const struct build_params p = { .name = "frames", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
                                     .team = m->opening->team, .max_rows = PIECE_FRAMES };

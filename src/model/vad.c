@@ -130,7 +130,7 @@ static int vad_describe(steno_model *m, struct weights *w, steno_error *e)
     m->n_plans = m->n_states = 1;
     m->widths = (struct model_widths){ .n_mels = s.n_mels, .audio_state = s.linear, .audio_layers = s.layers };
     m->state[0] = (struct state_desc){ "last inputs of the memories", STATE_SHIFT, (uint32_t)s.layers, 1, (uint32_t)s.proj,
-                                       (uint32_t)s.taps - 1, 0, 0 };
+                                       (uint32_t)s.taps - 1, 0, 0, 0 };
     struct build b;
     const struct build_params p = { .name = "frames", .arena = &m->arena, .weights = w, .store = &m->store, .kern = &m->kern,
                                     .team = m->opening->team, .max_rows = PIECE_ROWS };

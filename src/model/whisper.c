@@ -284,9 +284,9 @@ static int whisper_describe(steno_model *m, struct weights *w, steno_error *e)
     const uint32_t heads = (uint32_t)d->n_text_head, d_head = (uint32_t)(d->n_text_state / d->n_text_head);
     const uint32_t layers = (uint32_t)d->n_text_layer;
     m->state[STATE_SELF] = (struct state_desc){ "self-attention keys and values", STATE_APPEND, layers, heads, d_head,
-                                                (uint32_t)d->n_text_ctx, 0, 0 };
+                                                (uint32_t)d->n_text_ctx, 0, 0, 0 };
     m->state[STATE_CROSS] = (struct state_desc){ "cross-attention keys and values", STATE_REPLACE, layers, heads, d_head,
-                                                 (uint32_t)d->n_audio_ctx, 0, 0 };
+                                                 (uint32_t)d->n_audio_ctx, 0, 0, 0 };
     if (m->is_exact) return build_plans(m, d, w, e);
     rc = read_filters(m, w, e);
     if (rc) return rc;

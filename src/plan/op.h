@@ -173,6 +173,7 @@ struct state_desc {
     /* Append: a row attends to the last `window` positions, including its own, and a run appends at most `ahead` to a lane. The lane then
      * holds only the blocks that this needs, whatever the length of its text. 0: all positions. */
     uint32_t window, ahead;
+    uint32_t pooled;         /* append: 1: all lanes together hold no more blocks than one of them may; they share none */
 };
 
 enum { PLAN_PHASES = 5, SIDE_OUTPUTS = 4 };

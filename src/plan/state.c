@@ -20,10 +20,13 @@ static uint32_t lane_pool(const struct state_desc *d)
     return d->window && some < all ? some : all;
 }
 
+/* Lanes for whose texts the pool has blocks. */
+static uint32_t pool_lanes(const struct state_desc *d, uint32_t lanes) { return d->pooled && lanes ? 1 : lanes; }
+
 size_t state_pool_sz(const struct state_desc *d, enum kv_type type, uint32_t lanes)
 {
     if (d->kind == STATE_SHIFT) return rows_sz(d) * d->layers * lanes;
-    return kv_block_sz(type, d->d_head) * d->heads * d->layers * lane_pool(d) * lanes;
+    return kv_block_sz(type, d->d_head) * d->heads * d->layers * lane_pool(d) * pool_lanes(d, lanes);
 }
 
 size_t state_token_sz(const struct state_desc *d, enum kv_type type)
@@ -34,7 +37,7 @@ size_t state_token_sz(const struct state_desc *d, enum kv_type type)
 struct kv_state state_shape(const struct state_desc *d, enum kv_type type, uint32_t lanes)
 {
     struct kv_state s = { .desc = *d, .type = type, .lanes = lanes, .lane_blocks = kv_blocks(d->positions), .held_blocks = held_blocks(d) };
-    if (d->kind == STATE_APPEND) s.n_blocks = lane_pool(d) * lanes;
+    if (d->kind == STATE_APPEND) s.n_blocks = lane_pool(d) * pool_lanes(d, lanes);
     return s;
 }
 
@@ -64,7 +67,7 @@ size_t state_memory(const struct state_desc *d, enum kv_type type, uint32_t lane
 
 int state_open(struct kv_state *s, struct arena *a, const struct state_desc *d, enum kv_type type, uint32_t lanes, steno_error *e)
 {
-    const uint64_t n_blocks = (uint64_t)lane_pool(d) * lanes;
+    const uint64_t n_blocks = (uint64_t)lane_pool(d) * pool_lanes(d, lanes);
     *s = state_shape(d, type, lanes);
     if (d->kind != STATE_APPEND) return STENO_OK;
     if (n_blocks > UINT16_MAX + 1)
@@ -89,7 +92,7 @@ static void block_drop(struct kv_state *s, uint16_t b)
 
 static uint16_t block_take(struct kv_state *s)
 {
-    const uint16_t b = s->free[--s->n_free]; /* the pool holds a full table for every lane, so it is never empty */
+    const uint16_t b = s->free[--s->n_free]; /* the pool holds a full table for every lane, or the caller has checked it */
     s->refs[b] = 1;
     return b;
 }
@@ -160,6 +163,7 @@ int state_prepare(struct kv_state *s, uint32_t l, uint32_t from, uint32_t to)
     uint16_t *t = state_table(s, l);
     const uint32_t need = kv_blocks(to);
     if (need > s->lane_blocks || ring_turn(s, l, need) || first_seen(s, from) < s->gone[l]) return -1;
+    if (s->desc.pooled && need > s->used[l] + s->n_free) return -1;
     for (uint32_t i = from / KV_BLOCK; i < s->used[l] && i < need; i++) {
         if (s->refs[t[i]] < 2) continue;
         const struct kv_copy c = block_own(s, l, i, i == from / KV_BLOCK ? from % KV_BLOCK : 0);

@@ -22,13 +22,30 @@ static void compare(const struct align_chain *c, struct chain_try *try, const st
 
 static int is_wrong(const struct chain_try *try) { return 2 * try->apart > try->of; }
 
-/* The try whose clip differs least from the one before it. */
-static int best_of(const struct align_chain *c)
+/* Does the current try differ less from the clip before it than earlier ones? */
+static int is_best(const struct align_chain *c)
 {
-    int best = 0;
-    for (int i = 1; i < c->n_tries; i++)
-        if (c->tries[i].apart * c->tries[best].of < c->tries[best].apart * c->tries[i].of) best = i;
-    return best;
+    const struct chain_try *now = &c->tries[c->at], *best = &c->tries[c->best];
+    return !c->at || now->apart * best->of < best->apart * now->of;
+}
+
+void chain_kept_free(struct chain_kept *k)
+{
+    buf_free(&k->ms);
+    buf_free(&k->p);
+}
+
+/* 0, or -1: out of memory */
+static int times_keep(struct chain_kept *k, const struct chain_times *t)
+{
+    buf_clear(&k->ms);
+    buf_clear(&k->p);
+    buf_add(&k->ms, t->ms, 2 * t->n * sizeof *t->ms);
+    buf_add(&k->p, t->p, 2 * t->n * sizeof *t->p);
+    k->times = *t;
+    k->times.ms = (const int32_t *)(const void *)k->ms.p;
+    k->times.p = (const float *)(const void *)k->p.p;
+    return k->ms.err || k->p.err ? -1 : 0;
 }
 
 static void set_clip(struct align_chain *c, const struct chain_try *try)
@@ -37,20 +54,22 @@ static void set_clip(struct align_chain *c, const struct chain_try *try)
     c->keep = try->keep;
 }
 
-/* Decides about a clip that was begun in a pause. @return 1: another beginning is to be aligned */
-static int try_another(struct align_chain *c, const struct chain_times *t)
+/* Decides about a clip that was begun in a pause, and about its times *t, which become those of an earlier try if that was better.
+ * @return 1: another beginning is to be aligned, 0: these times are taken, -1: out of memory */
+static int try_another(struct align_chain *c, const struct chain_times **t)
 {
     struct chain_try *now = &c->tries[c->at];
-    compare(c, now, t);
+    const int is_end = c->at + 1 == c->n_tries;
+    compare(c, now, *t);
     if (!is_wrong(now)) return 0;
-    if (++c->at < c->n_tries) {
-        set_clip(c, &c->tries[c->at]);
-        return 1;
+    if (is_best(c)) {
+        c->best = c->at;
+        if (!is_end && times_keep(c->kept, *t)) return -1;
+    } else if (is_end) {
+        *t = &c->kept->times;
     }
-    const int best = best_of(c), is_best = best == c->n_tries - 1;
-    set_clip(c, &c->tries[best]);
-    c->n_tries = 0; /* it is taken without a comparison */
-    return !is_best;
+    set_clip(c, &c->tries[is_end ? c->best : ++c->at]);
+    return !is_end;
 }
 
 /* ---- the next clip */
@@ -123,7 +142,8 @@ static void times_put(struct align_chain *c, const struct chain_times *t)
 int align_chain_take(struct align_chain *c, const struct chain_times *t)
 {
     size_t n_sure = 0;
-    if (c->n_tries && try_another(c, t)) return 1;
+    const int rc = c->n_tries ? try_another(c, &t) : 0;
+    if (rc) return rc;
     times_put(c, t);
     if (t->is_last) return 0;
     const int64_t certain = align_chain_certain(t->len_ms);

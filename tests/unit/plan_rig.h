@@ -121,8 +121,8 @@ static inline void made_open(struct made *m)
     repeat(m, "value.bias", sizeof(float));
 }
 
-static struct state_desc const states[] = { { "another", STATE_SHIFT, 1, 1, D, 3, 0, 0 },
-                                            { "keys", STATE_APPEND, 1, HEADS, D_HEAD, ROWS, 0, 0 } };
+static struct state_desc const states[] = { { "another", STATE_SHIFT, 1, 1, D, 3, 0, 0, 0 },
+                                            { "keys", STATE_APPEND, 1, HEADS, D_HEAD, ROWS, 0, 0, 0 } };
 
 struct rig {
     struct made made;

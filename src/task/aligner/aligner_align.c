@@ -1,6 +1,7 @@
 /* steno: a forced aligner: its calls. SPDX-License-Identifier: MIT
  *
- * All lines of a known text are aligned together. In a result of another session, each segment is a text with its own audio. */
+ * All lines of a known text are aligned together. In a result of another session, each segment is a text with its own audio; consecutive
+ * segments share a run of the networks. */
 #include <math.h>
 #include <string.h>
 #include "engine/params.h"
@@ -30,18 +31,19 @@ static int check(steno_session *s, const steno_transcribe_params *p)
 
 /* Where a line or a segment is written to. */
 struct place {
-    double at, end;          /* seconds in the file: of its clip */
-    size_t mark;             /* its first mark in the clip */
+    double at, end;           /* seconds in the file: of its clip */
+    const struct buf *ms, *probability; /* of marks; no ms: they have no times */
+    size_t mark;              /* the first of its marks */
     struct buf *text, *words; /* results */
 };
 
 /* Adds the words in a->words, which are those of `text`, to g, and sets the times of g. */
-static void put_words(struct aligner_session *a, const char *text, const struct place *to, struct segment *g)
+static void put_words(const struct aligner_session *a, const char *text, const struct place *to, struct segment *g)
 {
-    const int32_t *ms = (const int32_t *)(const void *)a->ms.p;
-    const float *p = (const float *)(const void *)a->probability.p;
+    const int32_t *ms = (const int32_t *)(const void *)to->ms->p;
+    const float *p = (const float *)(const void *)to->probability->p;
     const size_t n = spoken_words_count(&a->words);
-    const int is_timed = a->ms.len > 0;
+    const int is_timed = to->ms->len > 0;
     g->first_word = to->words->len / sizeof(struct word);
     g->n_words = (int32_t)n;
     g->word_source = source_name;
@@ -95,7 +97,8 @@ static int put_lines(steno_session *s, const steno_transcribe_params *p, int64_t
 {
     struct aligner_session *a = aligner_of(s);
     struct result *r = &s->result;
-    struct place to = { .at = (double)p->offset_ms / 1000, .text = &r->text, .words = &r->words };
+    struct place to = { .at = (double)p->offset_ms / 1000, .ms = &a->ms, .probability = &a->probability, .text = &r->text,
+                        .words = &r->words };
     const char *at = a->text.p ? a->text.p : "", *end = at + a->text.len, *line;
     size_t n_line;
     to.end = to.at + (double)n / FBANK_RATE;
@@ -133,50 +136,131 @@ int aligner_align(steno_session *s, const steno_source *src, const char *text, c
 
 /* ---- segments of a result */
 
-struct realign { steno_session *s; struct result *r; struct buf segments, words; };
+struct realign {
+    steno_session *s;
+    const steno_transcribe_params *p;
+    struct result *r;
+    struct buf segments, words;
+    int settled;             /* segments before it have their words */
+};
 
-static int align_segment(struct realign *j, struct segment *g)
+static struct segment *segment_at(const struct realign *j, int i) { return (struct segment *)(void *)j->segments.p + i; }
+
+/* Finds the words in the text of a segment. */
+static int words_find(const struct realign *j, int i)
 {
-    steno_session *s = j->s;
-    struct aligner_session *a = aligner_of(s);
-    struct result *r = j->r;
-    const struct aligner_range range = { llround(g->start * FBANK_RATE), llround(g->end * FBANK_RATE) };
-    int64_t n = 0;
+    struct aligner_session *a = aligner_of(j->s);
     buf_clear(&a->text);
-    buf_str(&a->text, r->text.p + g->text); /* the results' texts move while words are added */
+    buf_str(&a->text, j->r->text.p + segment_at(j, i)->text); /* the results' texts move while words are added */
+    const int failed = a->text.err || spoken_words_find(&a->words, a->text.p, a->text.len);
+    return failed ? err_nomem(&j->s->error, a->text.len, "the text") : STENO_OK;
+}
+
+/* Writes the words of the next segment, whose times are in `of`: n samples, marks from `mark` on. of NULL: it has no words. */
+static int settle(struct realign *j, const struct place *of, int64_t n)
+{
+    const int i = j->settled++;
+    struct segment *g = segment_at(j, i);
+    const int64_t duration = j->r->duration_ms;
     g->n_words = 0;
     g->first_word = j->words.len / sizeof(struct word);
     g->word_source = NULL;
-    if (a->text.err || spoken_words_find(&a->words, a->text.p, a->text.len)) return err_nomem(&s->error, a->text.len, "the text");
-    if (!spoken_words_count(&a->words)) return STENO_OK;
-    aligner_text_begin(a);
-    int rc = aligner_text_add(s);
-    if (rc || range.from < 0 || range.to <= range.from) return rc;
-    rc = aligner_text_run(s, &range, NULL, &n);
-    if (rc || !n) return rc;
-    const struct place to = { .at = g->start, .end = g->start + (double)n / FBANK_RATE, .text = &r->text, .words = &j->words };
-    put_words(a, a->text.p, &to, g);
+    const int rc = of ? words_find(j, i) : STENO_OK;
+    if (rc) return rc;
+    if (of) {
+        struct place to = *of;
+        to.at = g->start;
+        to.end = g->start + (double)n / FBANK_RATE;
+        to.text = &j->r->text;
+        to.words = &j->words;
+        put_words(aligner_of(j->s), aligner_of(j->s)->text.p, &to, g);
+    }
+    const int64_t at = llround(g->end * 1000);
+    if (j->p->on_progress && at >= 0) j->p->on_progress(j->p->user, at < duration ? at : duration, duration);
     return STENO_OK;
 }
 
-static int align_all(struct realign *j, const steno_transcribe_params *p)
+/* Aligns the segments of the run, and settles all before `to`. */
+static int run_end(struct realign *j, int to)
 {
-    struct segment *g = (struct segment *)(void *)j->segments.p;
+    struct aligner_session *a = aligner_of(j->s);
+    const struct aligner_batch *b = aligner_batch_of(j->s->batch);
+    int rc = b->n ? aligner_run(j->s) : STENO_OK;
+    for (uint32_t k = 0; !rc && j->settled < to;) {
+        const struct aligner_clip *c = k < b->n && b->clip[k].of == j->settled ? &b->clip[k++] : NULL;
+        const struct place of = { .ms = &a->clip_ms, .probability = &a->clip_probability, .mark = c ? c->mark : 0 };
+        rc = settle(j, c ? &of : NULL, c ? c->n : 0);
+    }
+    aligner_run_begin(j->s);
+    aligner_text_begin(a);
+    return rc;
+}
+
+/* A segment that is longer than a clip. */
+static int chain_run(struct realign *j, int i, const struct aligner_range *r)
+{
+    struct aligner_session *a = aligner_of(j->s);
+    const struct place of = { .ms = &a->ms, .probability = &a->probability };
+    int64_t n = 0;
+    int rc = run_end(j, i);
+    if (!rc) rc = words_find(j, i);
+    if (!rc) rc = aligner_text_add(j->s);
+    if (!rc) rc = aligner_text_run(j->s, r, NULL, &n);
+    if (!rc) rc = settle(j, n ? &of : NULL, n);
+    aligner_run_begin(j->s);
+    aligner_text_begin(a);
+    return rc;
+}
+
+/* Adds a segment to the run, with the audio pcm[n]. */
+static int run_join(struct realign *j, int i, const float *pcm, int64_t n)
+{
+    struct aligner_session *a = aligner_of(j->s);
+    int rc, fits = 0;
+    for (int is_alone = 0; !fits; is_alone = 1) {
+        struct aligner_clip c = { .words = { aligner_text_words(a), 0 }, .n = n, .of = i };
+        rc = words_find(j, i);
+        if (!rc) rc = aligner_text_add(j->s);
+        c.words.n = aligner_text_words(a) - c.words.first;
+        if (!rc) rc = aligner_run_add(j->s, pcm, &c, &fits);
+        if (rc || fits || is_alone) return rc;
+        rc = run_end(j, i);
+        if (rc) return rc;
+    }
+    return STENO_OK;
+}
+
+static int segment_add(struct realign *j, int i)
+{
+    const struct segment *g = segment_at(j, i);
+    const struct aligner_range r = { llround(g->start * FBANK_RATE), llround(g->end * FBANK_RATE) };
+    const float *pcm;
+    int64_t n;
+    int rc = words_find(j, i);
+    if (rc || !spoken_words_count(&aligner_of(j->s)->words) || r.from < 0 || r.to <= r.from) return rc;
+    if (r.to - r.from > aligner_most_samples(j->s->model)) return chain_run(j, i, &r);
+    rc = aligner_audio_get(j->s, r.from, r.to, &pcm, &n);
+    return rc || !n ? rc : run_join(j, i, pcm, n);
+}
+
+static int align_all(struct realign *j)
+{
     const int n = result_segments(j->r);
     int rc = STENO_OK;
+    aligner_run_begin(j->s);
+    aligner_text_begin(aligner_of(j->s));
     for (int i = 0; i < n && !rc; i++) {
         if (session_should_stop(j->s)) return err_set(&j->s->error, STENO_ECANCELED, "canceled");
-        rc = align_segment(j, &g[i]);
-        const int64_t at = llround(g[i].end * 1000);
-        if (!rc && p->on_progress && at >= 0) p->on_progress(p->user, at < j->r->duration_ms ? at : j->r->duration_ms, j->r->duration_ms);
+        rc = segment_add(j, i);
     }
+    if (!rc) rc = run_end(j, n);
     if (!rc && (j->words.err || result_status(j->r))) rc = err_nomem(&j->s->error, j->words.len, "words");
     return rc;
 }
 
 int aligner_align_result(steno_session *s, struct result *r, const steno_source *src, const steno_transcribe_params *p)
 {
-    struct realign j = { .s = s, .r = r };
+    struct realign j = { .s = s, .p = p, .r = r };
     const size_t n_text = r ? r->text.len : 0;
     int rc = check(s, p);
     if (rc || !r) return rc;
@@ -185,7 +269,7 @@ int aligner_align_result(steno_session *s, struct result *r, const steno_source 
     buf_add(&j.segments, r->segments.p, r->segments.len);
     if (j.segments.err) rc = err_nomem(&s->error, r->segments.len, "segments");
     aligner_audio_begin(s, src);
-    if (!rc) rc = align_all(&j, p);
+    if (!rc) rc = align_all(&j);
     if (rc) {
         r->text.len = n_text;
         r->text.err = 0;

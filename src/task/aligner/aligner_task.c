@@ -12,8 +12,8 @@ static unsigned serves(const steno_model *m)
 
 static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
-    (void)n_windows, (void)n_lanes;
-    return (struct batch_shape){ PLAN_ENCODER, ROWS_OUT_MIN, (size_t)m->text_ctx };
+    (void)m, (void)n_windows, (void)n_lanes;
+    return (struct batch_shape){ PLAN_ENCODER, RUN_LANES, 1 }; /* no ids are chosen */
 }
 
 static size_t rows_memory(const steno_model *m)
@@ -24,7 +24,8 @@ static size_t rows_memory(const steno_model *m)
 
 static size_t batch_sz(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
 {
-    return sizeof(struct aligner_batch) - sizeof(struct clip_batch) + clip_batch_memory(m, n_windows, n_lanes) + rows_memory(m);
+    return sizeof(struct aligner_batch) - sizeof(struct clip_batch) + clip_batch_memory(m, n_windows, n_lanes) +
+           n_windows * sizeof(struct aligner_clip) + rows_memory(m);
 }
 
 static int part_batch_open(struct steno_batch *b, steno_error *e)
@@ -32,7 +33,8 @@ static int part_batch_open(struct steno_batch *b, steno_error *e)
     struct aligner_batch *a = b->part = arena_array(&b->arena, 1, sizeof *a);
     if (!a) return err_nomem(e, sizeof *a, "a batch");
     a->rows = arena_alloc(&b->arena, rows_memory(b->model));
-    return a->rows ? clip_batch_init(b, e) : err_nomem(e, rows_memory(b->model), "a batch");
+    a->clip = arena_array(&b->arena, b->n_windows, sizeof *a->clip);
+    return a->rows && a->clip ? clip_batch_init(b, e) : err_nomem(e, rows_memory(b->model), "a batch");
 }
 
 /* With the audio of a clip. A chain of clips holds up to another one. */
@@ -62,6 +64,7 @@ static void part_close(steno_session *s)
     struct buf *const all[] = { &a->pcm, &a->prompt, &a->ends, &a->clip_ms, &a->clip_probability, &a->ms, &a->probability, &a->text,
                                 &a->scratch };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) buf_free(all[i]);
+    chain_kept_free(&a->kept);
 }
 
 static struct front_time *front_time(const steno_session *s)
@@ -86,6 +89,7 @@ const struct task aligner_task = {
     .name = "aligner",
     .serves = serves,
     .max_lanes = 1,
+    .own_windows = CLIPS_TOGETHER,
     .shape = shape,
     .batch_memory = batch_sz,
     .batch_open = part_batch_open,

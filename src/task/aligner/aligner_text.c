@@ -1,7 +1,6 @@
 /* steno: a forced aligner: the whole text. SPDX-License-Identifier: MIT
  *
  * Audio that the aligner takes at once is one clip. Longer audio is a chain of clips, of which at most two are held. */
-#include "search/align_chain.h"
 #include "task/aligner/aligner_session.h"
 
 enum { PER_MS = FBANK_RATE / 1000 };
@@ -20,10 +19,10 @@ static int times_begin(steno_session *s)
     return a->ms.err || a->probability.err ? err_nomem(&s->error, a->ms.len, "the times of words") : STENO_OK;
 }
 
-static struct chain_times times_of(const struct aligner_session *a, size_t n_words, int64_t samples, int goes_on)
+static struct chain_times times_of(const struct aligner_session *a, const struct aligner_clip *c)
 {
-    return (struct chain_times){ (const int32_t *)(const void *)a->clip_ms.p, (const float *)(const void *)a->clip_probability.p, n_words,
-                                 samples / PER_MS, !goes_on };
+    return (struct chain_times){ (const int32_t *)(const void *)a->clip_ms.p, (const float *)(const void *)a->clip_probability.p,
+                                 c->words.n, c->n / PER_MS, !c->goes_on };
 }
 
 /* Aligns the next clip of a chain. *more: there are others. */
@@ -38,13 +37,15 @@ static int clip_run(steno_session *s, struct align_chain *c, const struct aligne
     *more = 0;
     if (rc || !n) return rc;
     const int goes_on = n > most;
-    struct aligner_words w = { c->clip.first, c->n - c->clip.first };
-    if (goes_on) n = most;
-    rc = aligner_run(s, pcm, n, &w, goes_on);
+    const struct aligner_clip clip = { .words = { c->clip.first, c->n - c->clip.first }, .n = goes_on ? most : n, .goes_on = goes_on };
+    int fits;
+    aligner_run_begin(s);
+    rc = aligner_run_add(s, pcm, &clip, &fits);
+    if (!rc) rc = aligner_run(s);
     if (rc) return rc;
-    const struct chain_times t = times_of(a, w.n, n, goes_on);
+    const struct chain_times t = times_of(a, aligner_batch_of(s->batch)->clip);
     *more = align_chain_take(c, &t);
-    return STENO_OK;
+    return *more < 0 ? err_nomem(&s->error, t.n * sizeof *t.ms, "the times of words") : STENO_OK;
 }
 
 /* Samples of the range that have been read. */
@@ -58,7 +59,7 @@ int aligner_text_run(steno_session *s, const struct aligner_range *r, const sten
 {
     struct aligner_session *a = aligner_of(s);
     int rc = times_begin(s), more = 1;
-    struct align_chain c = align_chain_of((int32_t *)(void *)a->ms.p, (float *)(void *)a->probability.p, aligner_text_words(a));
+    struct align_chain c = align_chain_of((int32_t *)(void *)a->ms.p, (float *)(void *)a->probability.p, aligner_text_words(a), &a->kept);
     int64_t done_ms = 0;
     while (!rc && more) {
         if (c.clip.at_ms > done_ms && p && p->on_progress) p->on_progress(p->user, c.clip.at_ms, 0);

@@ -58,6 +58,14 @@ static uint32_t room_of_windows(const struct steno_batch *b, uint32_t rows)
     return rows < fits ? rows : fits;
 }
 
+uint32_t clip_room_of_windows(const struct steno_batch *b)
+{
+    const struct clip_batch *c = clip_batch_of(b);
+    const struct sequence *last = c->n_sequences ? &c->sequence[c->n_sequences - 1] : NULL;
+    const uint32_t most = clip_encoder_of(b)->max_rows;
+    return room_of_windows(b, last ? most - last->row - last->n : most);
+}
+
 /* In a stream the rows may complete one token more than there are rows. */
 uint32_t clip_room(const struct steno_batch *b, const steno_session *s)
 {
@@ -71,10 +79,7 @@ uint32_t clip_room(const struct steno_batch *b, const steno_session *s)
     }
     const uint32_t most = clip_encoder_of(b)->max_rows;
     const uint32_t shared = clips_of(s)->decoder->shares ? most : (uint32_t)(b->model->audio_ctx + clips_of(s)->request.n_head);
-    if (b->model->window_rows) {
-        const struct sequence *last = c->n_sequences ? &c->sequence[c->n_sequences - 1] : NULL;
-        return room_of_windows(b, last ? most - last->row - last->n : most);
-    }
+    if (b->model->window_rows) return clip_room_of_windows(b);
     if (!c->n_sequences) return sequence_room(NULL, most);
     return sequence_room(&c->sequence[c->n_sequences - 1], shared < most ? shared : most);
 }

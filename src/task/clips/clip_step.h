@@ -7,4 +7,5 @@
 int clip_step(struct steno_batch *b);
 /* Rows that a clip of s may have in the current run. A shared run is as long as the longest clip, or longer if the decoder allows it. */
 uint32_t clip_room(const struct steno_batch *b, const steno_session *s);
+uint32_t clip_room_of_windows(const struct steno_batch *b); /* the same of a model with windows of attention, for any session */
 #endif

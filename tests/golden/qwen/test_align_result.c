@@ -111,6 +111,58 @@ static void test_each_segment_is_aligned_with_its_own_audio(void **state)
     steno_session_close(alone);
 }
 
+/* Segments that run together have the words that each has alone, whatever the number of them and the context that they share. */
+static void test_segments_that_run_together_have_the_same_words(void **state)
+{
+    (void)state;
+    static const struct { int windows, text_ctx; } kind[] = { { 1, 0 }, { 2, 0 }, { 3, 0 }, { 16, 0 }, { 16, 128 }, { 16, 96 } };
+    enum { KINDS = sizeof kind / sizeof *kind, TIMES = 4 };
+    struct audio often = demo_audio(0, 0, 2);
+    uint64_t digest[KINDS];
+    int64_t encodes[KINDS];
+    int n = 0;
+    often.pcm = realloc(often.pcm, (size_t)often.n * TIMES * sizeof *often.pcm);
+    assert_non_null(often.pcm);
+    for (int i = 1; i < TIMES; i++) memcpy(often.pcm + i * often.n, often.pcm, (size_t)often.n * sizeof *often.pcm);
+    for (int k = 0; k < KINDS; k++) {
+        steno_model *m;
+        steno_batch *b;
+        steno_session *s;
+        steno_model_params mp;
+        steno_batch_params bp;
+        steno_session_params sp;
+        steno_timings t = { .size = sizeof t };
+        steno_transcribe_params p = params_new();
+        steno_model_params_init(&mp);
+        steno_batch_params_init(&bp);
+        steno_session_params_init(&sp);
+        mp.text_ctx = kind[k].text_ctx;
+        bp.max_windows = kind[k].windows;
+        assert_int_equal(steno_model_open(&m, aligner_dir, &mp, NULL), 0);
+        assert_int_equal(steno_batch_open(&b, m, NULL, &bp, NULL), 0);
+        sp.batch = b;
+        assert_int_equal(steno_session_open(&s, m, NULL, &sp, NULL), 0);
+        assert_int_equal(steno_transcribe(of, often.pcm, often.n * TIMES, &p), 0);
+        struct reader r = { often.pcm, often.n * TIMES, 0, 0, 0 };
+        const steno_source src = source_of(&r);
+        if (steno_align_result(s, of, &src, NULL)) fail_msg("%s", steno_last_error(s));
+        assert_int_equal(r.rewinds, 0);
+        steno_timings_get(s, &t);
+        n = steno_segment_count(of);
+        digest[k] = result_digest(of);
+        encodes[k] = t.n_encodes;
+        assert_int_equal(t.n_prompts, n);
+        steno_session_close(s);
+        steno_batch_close(b);
+        steno_model_close(m);
+    }
+    for (int k = 0; k < KINDS; k++) assert_true(digest[k] == digest[0]);
+    assert_true(n >= 8);
+    assert_int_equal(encodes[0], n);
+    assert_true(encodes[1] < n && encodes[2] < encodes[1] && encodes[3] < encodes[2] && encodes[4] > encodes[3] && encodes[5] > encodes[4]);
+    free(often.pcm);
+}
+
 /* Words of the recogniser are replaced; a second alignment reads the audio that the first one left. */
 static void test_words_are_replaced(void **state)
 {
@@ -217,6 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_segment_is_aligned_with_its_own_audio),
+        cmocka_unit_test(test_segments_that_run_together_have_the_same_words),
         cmocka_unit_test(test_words_are_replaced),
         cmocka_unit_test(test_audio_that_is_missing_leaves_segments_without_words),
         cmocka_unit_test(test_a_failure_leaves_the_transcript_as_it_was),

@@ -189,8 +189,11 @@ static void test_logits_of_the_first_mark(void **state)
     aligner_text_begin(a);
     assert_int_equal(aligner_text_add(s), 0);
     --*(int32_t *)(void *)a->ends.p;
-    struct aligner_words w = { 0, 1 };
-    assert_int_equal(aligner_run(s, pcm, n, &w, 0), 0);
+    const struct aligner_clip clip = { .words = { 0, 1 }, .n = n };
+    int fits;
+    aligner_run_begin(s);
+    assert_int_equal(aligner_run_add(s, pcm, &clip, &fits), 0);
+    assert_int_equal(aligner_run(s), 0);
     const float *logits = inside_logits(s, 0);
     assert_int_equal(json_array_size(want), aligner_model_of(m)->classes);
     double most = 0, sum = 0;

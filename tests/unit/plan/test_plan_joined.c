@@ -64,7 +64,7 @@ static void check_layer(int level, int threads, enum packed_type t, const char *
     static int const at_once[] = { N, 17, 16, 9, 8, 5, 1 };
     static float y[N * D], whole[N * D];
     const enum packed_type lower = packed_is_lowp(t) ? t : 0;
-    const struct state_desc keys = { "keys", STATE_APPEND, 1, kind->kv_heads, kind->d_head, POSITIONS, 0, 0 };
+    const struct state_desc keys = { "keys", STATE_APPEND, 1, kind->kv_heads, kind->d_head, POSITIONS, 0, 0, 0 };
     const struct net_desc d = { .shape = shapes, .n_shapes = sizeof shapes / sizeof *shapes, .fill = fill, .max_rows = N, .state = &keys,
                                 .n_states = 1, .scale = 0.5f, .stored = t == PK_F16 ? DT_F16 : DT_F32,
                                 .other = other, .other_stored = DT_BF16,

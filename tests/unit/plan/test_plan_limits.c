@@ -338,7 +338,7 @@ static void test_state_of_more_blocks_than_a_table_can_name_is_refused(void **st
         { 4096, 513, STENO_EUNSUPPORTED }, { UINT32_MAX - 64, RUN_LANES, STENO_EUNSUPPORTED },
     };
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
-        const struct state_desc d = { "keys", STATE_APPEND, 1, 1, 4, c[i].positions, 0, 0 };
+        const struct state_desc d = { "keys", STATE_APPEND, 1, 1, 4, c[i].positions, 0, 0, 0 };
         struct arena a;
         struct kv_state s;
         steno_error e = { 0 };

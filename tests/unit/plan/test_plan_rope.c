@@ -128,7 +128,7 @@ static void slow_decoder(struct net *s, double *x, const int32_t *ids)
 
 static void check_decoder(int level, int threads)
 {
-    static struct state_desc const keys = { "keys", STATE_APPEND, 1, KV_HEADS, D_HEAD, 64, 0, 0 };
+    static struct state_desc const keys = { "keys", STATE_APPEND, 1, KV_HEADS, D_HEAD, 64, 0, 0, 0 };
     static double want[N * D];
     static float y[N * D], whole[N * D];
     const struct net_desc d = { .shape = shapes, .n_shapes = sizeof shapes / sizeof *shapes, .fill = fill, .max_rows = MAX_ROWS,
@@ -187,7 +187,7 @@ static void test_angles_far_on_are_those_of_double(void **state)
 {
     (void)state;
     static const int at[] = { 0, 1, 4095, FAR - 1 };
-    static struct state_desc const keys = { "keys", STATE_APPEND, 1, KV_HEADS, D_HEAD, 64, 0, 0 };
+    static struct state_desc const keys = { "keys", STATE_APPEND, 1, KV_HEADS, D_HEAD, 64, 0, 0, 0 };
     const struct net_desc d = { .shape = shapes, .n_shapes = 1, .fill = fill_far, .max_rows = MAX_ROWS, .state = &keys, .n_states = 1 };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct net r;

@@ -79,7 +79,7 @@ static struct memory { const char *name; int taps; } memory = { "memory.weight",
 
 static void rig_open(struct net *r, int level, int threads, void (*fill)(struct build *b))
 {
-    const struct state_desc tail = { "tail", STATE_SHIFT, 1, 1, D, (uint32_t)memory.taps - 1, 0, 0 };
+    const struct state_desc tail = { "tail", STATE_SHIFT, 1, 1, D, (uint32_t)memory.taps - 1, 0, 0, 0 };
     const struct net_desc d = { .shape = shapes, .n_shapes = N_SHAPES, .fill = fill, .max_rows = MAX_ROWS, .state = &tail, .n_states = 1 };
     net_open(r, &d, level, threads);
 }

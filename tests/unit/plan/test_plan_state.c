@@ -7,7 +7,7 @@
 
 enum { LAYERS = 2, HEADS = 3, D = 4, POSITIONS = 100, LANES = 5 };
 
-static struct state_desc const desc = { "test", STATE_APPEND, LAYERS, HEADS, D, POSITIONS, 0, 0 };
+static struct state_desc const desc = { "test", STATE_APPEND, LAYERS, HEADS, D, POSITIONS, 0, 0, 0 };
 
 struct rig {
     struct arena arena;
@@ -178,6 +178,32 @@ static void test_a_head_is_contiguous_within_a_block_of_all_layers(void **state)
     rig_close(&r);
 }
 
+/* All lanes together hold the blocks of one full lane. What one gives back, another one can take. */
+static void test_lanes_of_a_pooled_state_share_the_blocks_of_one(void **state)
+{
+    (void)state;
+    struct state_desc pooled = desc;
+    struct arena arena;
+    struct kv_state s;
+    pooled.pooled = 1;
+    arena_init(&arena);
+    assert_int_equal(state_open(&s, &arena, &pooled, KV_F32, LANES, NULL), 0);
+    assert_int_equal(s.n_blocks, kv_blocks(POSITIONS));
+    assert_int_equal(state_pool_sz(&pooled, KV_F32, LANES), state_pool_sz(&desc, KV_F32, 1));
+    assert_int_equal(state_prepare(&s, 0, 0, POSITIONS - KV_BLOCK), 0);
+    assert_int_equal(state_prepare(&s, 1, 0, 1), 0);
+    assert_int_equal(state_prepare(&s, 2, 0, 1), -1); /* nothing is left, */
+    assert_int_equal(state_prepare(&s, 0, POSITIONS - KV_BLOCK, POSITIONS), -1);
+    assert_int_equal(state_prepare(&s, 1, 1, KV_BLOCK), 0); /* except in blocks that lanes have */
+    assert_int_equal(s.n_free, 0);
+    state_truncate(&s, 0, KV_BLOCK);
+    assert_int_equal(state_prepare(&s, 2, 0, KV_BLOCK + 1), 0);
+    for (uint32_t l = 0; l < 3; l++) state_truncate(&s, l, 0);
+    assert_int_equal(s.n_free, s.n_blocks);
+    assert_int_equal(state_prepare(&s, 4, 0, POSITIONS), 0);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +212,7 @@ int main(void)
         cmocka_unit_test(test_every_lane_can_be_full_at_once),
         cmocka_unit_test(test_more_positions_than_there_is_room_for_are_refused),
         cmocka_unit_test(test_a_head_is_contiguous_within_a_block_of_all_layers),
+        cmocka_unit_test(test_lanes_of_a_pooled_state_share_the_blocks_of_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

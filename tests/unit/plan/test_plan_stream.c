@@ -236,9 +236,9 @@ static void decode(struct scene *x, double *want, int n_tokens, int n, int limit
 }
 
 enum { LIMIT = 11, LIMIT_LATER = 30, CROSS_LIMIT = 9 };
-static struct state_desc const states[] = { { "memory", STATE_SHIFT, 2, 1, D, TAPS - 1, 0, 0 },
-                                            { "past", STATE_SHIFT, 1, 2 * HEADS, D_HEAD, 4, 0, 0 },
-                                            { "cross", STATE_SHIFT, 1, 2 * HEADS, D_HEAD, CROSS_LIMIT, 0, 0 } };
+static struct state_desc const states[] = { { "memory", STATE_SHIFT, 2, 1, D, TAPS - 1, 0, 0, 0 },
+                                            { "past", STATE_SHIFT, 1, 2 * HEADS, D_HEAD, 4, 0, 0, 0 },
+                                            { "cross", STATE_SHIFT, 1, 2 * HEADS, D_HEAD, CROSS_LIMIT, 0, 0, 0 } };
 
 static void check_stream_beside(int level, int threads, int beside)
 {

@@ -48,7 +48,9 @@ struct tried { int n_clips; int64_t most_held; };
 /* Aligns with clips of CLIP_MS, and `room` words in each. */
 static struct tried align(int32_t *ms, float *p, size_t n, size_t room, const struct fault *f)
 {
-    struct align_chain c = align_chain_of(ms, p, n);
+    struct chain_kept kept = { 0 };
+    struct align_chain c = align_chain_of(ms, p, n, &kept);
+    struct chain_clip before[CHAIN_TRIES] = { { -1, 0 }, { -1, 0 }, { -1, 0 } };
     int32_t *of = calloc(2 * n, sizeof *of);
     float *sure = calloc(2 * n, sizeof *sure);
     struct tried tried = { 0, 0 };
@@ -58,6 +60,8 @@ static struct tried align(int32_t *ms, float *p, size_t n, size_t room, const st
         const size_t first = c.clip.first, all = n - first, some = left > CLIP_MS && all > room ? room : all;
         assert_true(len > 0 && tried.n_clips < 3 * WORDS);
         assert_true(align_chain_from(&c) <= at);
+        for (int i = 0; i < CHAIN_TRIES; i++) assert_true(before[i].at_ms != at || before[i].first != first); /* none is aligned twice */
+        before[tried.n_clips % CHAIN_TRIES] = c.clip;
         if (at + len - align_chain_from(&c) > tried.most_held) tried.most_held = at + len - align_chain_from(&c);
         for (size_t i = 0; i < some; i++) {
             const size_t w = first + i;
@@ -69,7 +73,9 @@ static struct tried align(int32_t *ms, float *p, size_t n, size_t room, const st
         for (size_t i = 1; i < 2 * some; i++)
             if (of[i] < of[i - 1]) of[i] = of[i - 1];
         more = align_chain_take(&c, &(struct chain_times){ of, sure, some, len, left <= CLIP_MS });
+        assert_true(more >= 0);
     }
+    chain_kept_free(&kept);
     free(of);
     free(sure);
     return tried;

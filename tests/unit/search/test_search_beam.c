@@ -87,7 +87,7 @@ static void net_open(struct net *t, uint32_t seed, int limit, double eot_push)
     kern_init_c(&t->kern);
     t->seed = seed;
     t->eot_push = eot_push;
-    static const struct state_desc desc = { "test", STATE_APPEND, 1, 1, 4, CTX, 0, 0 };
+    static const struct state_desc desc = { "test", STATE_APPEND, 1, 1, 4, CTX, 0, 0, 0 };
     steno_error e;
     assert_int_equal(state_open(&t->state, &t->arena, &desc, KV_F32, LANES_MAX + LANE0, &e), 0);
     assert_int_equal(state_mem_open(&t->mem, &t->state, &e), 0);
