@@ -1,7 +1,7 @@
 /* steno-serve: the HTTP server. SPDX-License-Identifier: MIT
  *
- * libmicrohttpd's callbacks, on its one thread. It calls on_request for the head, for each piece of the body, at the body's end, and after
- * each resumption. Connections come from the watching thread (http_watch.c). */
+ * libmicrohttpd's callbacks, on the thread that runs it (http_drive.c). It calls on_request for the head, for each piece of the body, at
+ * the body's end, and after each resumption. Connections come from the watching thread (http_watch.c). */
 #include "api_error.h"
 #include "http_gate.h"
 #include "http_state.h"
@@ -46,12 +46,10 @@ static void on_completed(void *cls, struct MHD_Connection *mc, void **req, enum 
     if (x && !x->was_upgraded) exchange_end(x, why == MHD_REQUEST_TERMINATED_COMPLETED_OK);
 }
 
-static void conn_begin(struct httpd *h, struct MHD_Connection *mc, void **socket_context)
+static void conn_begin(struct httpd *h, void **socket_context)
 {
-    const union MHD_ConnectionInfo *info = h->mhd.MHD_get_connection_info(mc, MHD_CONNECTION_INFO_CONNECTION_FD);
     pthread_mutex_lock(&h->lock);
-    struct conn *c = h->conns;
-    while (c && !(info && c->fd == info->connect_fd && c->phase == CONN_NEW)) c = c->next;
+    struct conn *c = arrival_leave(h->drive.taking);
     if (c) conn_phase_set(c, CONN_HEAD, c->deadline_us);
     *socket_context = c;
     pthread_mutex_unlock(&h->lock);
@@ -70,7 +68,8 @@ static void conn_end(struct httpd *h, struct conn *c)
 
 static void on_connection(void *cls, struct MHD_Connection *mc, void **socket_context, enum MHD_ConnectionNotificationCode what)
 {
-    if (what == MHD_CONNECTION_NOTIFY_STARTED) conn_begin(cls, mc, socket_context);
+    (void)mc;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) conn_begin(cls, socket_context);
     else if (*socket_context) conn_end(cls, *socket_context);
 }
 
@@ -353,8 +352,8 @@ static int copy_lists(struct httpd *h, const struct http_params *p, steno_error 
 
 static int daemon_open(struct httpd *h, steno_error *e)
 {
-    const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE |
-                           MHD_USE_ITC | MHD_USE_ERROR_LOG | (h->tls_cert ? MHD_USE_TLS : 0);
+    const unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG |
+                           (h->tls_cert ? MHD_USE_TLS : 0);
     const unsigned room = h->p.max_connections > 0 ? (unsigned)h->p.max_connections + 1024 : 65536; /* the watching thread counts them */
 #define CALLBACK(f) (intptr_t)(f), h
     struct MHD_OptionItem o[] = {
@@ -383,13 +382,15 @@ int httpd_open(struct httpd **out, const struct http_params *p, steno_error *e)
     if (!h) return http_fail(e, STENO_ENOMEM, "out of memory");
     h->p = *p;
     h->refs = 1;
-    h->epoll = h->wake = -1;
+    h->epoll = h->wake = h->drive.wake = -1;
+    h->drive.last = &h->drive.first;
     pthread_mutex_init(&h->lock, NULL);
     pthread_cond_init(&h->changed, NULL);
     int rc = mhd_load(&h->mhd, e);
     if (rc == STENO_OK) rc = copy_lists(h, p, e);
     if (rc == STENO_OK) rc = httpd_listen(h, e);
     if (rc == STENO_OK) rc = daemon_open(h, e);
+    if (rc == STENO_OK) rc = drive_open(h, e);
     if (rc == STENO_OK) rc = watch_open(h, e);
     if (rc == STENO_OK) return rc;
     httpd_close(h);
@@ -408,6 +409,7 @@ void httpd_close(struct httpd *h)
         if (c->x) exchange_wake(c->x);
     }
     pthread_mutex_unlock(&h->lock);
+    drive_close(h);
     if (h->daemon) h->mhd.MHD_stop_daemon(h->daemon);
     while (h->dead) {
         struct conn *c = h->dead;

@@ -220,6 +220,7 @@ void exchange_wake(struct exchange *x)
     if (!x->is_suspended) return;
     x->is_suspended = 0;
     x->h->mhd.MHD_resume_connection(x->mc);
+    drive_wake(x->h);
 }
 
 /* Claims the one response of the exchange. @return 0, or -1: it has one, or the client is gone */
@@ -387,6 +388,7 @@ static void on_upgraded(void *cls, struct MHD_Connection *mc, void *req, const c
     x->was_upgraded = 1;
     if (!u) { /* exchange_withdraw calls `taken` */
         x->h->mhd.MHD_upgrade_action(urh, MHD_UPGRADE_ACTION_CLOSE);
+        drive_wake(x->h);
         return;
     }
     *u = (struct upgraded){ x, urh };
@@ -429,8 +431,10 @@ void exchange_upgrade(struct exchange *x, const struct http_header *header,
 
 void upgraded_force(struct upgraded *u)
 {
-    if (u->urh) u->x->h->mhd.MHD_upgrade_action(u->urh, MHD_UPGRADE_ACTION_CLOSE);
+    if (!u->urh) return;
+    u->x->h->mhd.MHD_upgrade_action(u->urh, MHD_UPGRADE_ACTION_CLOSE);
     u->urh = NULL;
+    drive_wake(u->x->h);
 }
 
 void upgraded_close(struct upgraded *u)

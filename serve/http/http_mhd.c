@@ -44,10 +44,20 @@ int mhd_load(struct mhd *m, steno_error *e)
 
 /* ---- time and deadlines of all files ----------------------------------------------------------------------------------------- */
 
-void watch_wake(struct httpd *h)
+static void signal_to(int fd)
 {
     const uint64_t one = 1;
-    while (write(h->wake, &one, sizeof one) < 0 && errno == EINTR) {}
+    while (write(fd, &one, sizeof one) < 0 && errno == EINTR) {}
+}
+
+void drive_wake(struct httpd *h)
+{
+    signal_to(h->drive.wake);
+}
+
+void watch_wake(struct httpd *h)
+{
+    signal_to(h->wake);
 }
 
 void conn_phase_set(struct conn *c, enum conn_phase phase, int64_t deadline_us)

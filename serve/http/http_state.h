@@ -1,9 +1,9 @@
 /* steno-serve: the state that the files of HTTP share. SPDX-License-Identifier: MIT
  *
- * Two threads: that of libmicrohttpd, which reads heads and bodies and writes responses, and the watching thread (http_watch.c), which
- * accepts connections, ends late ones, and sees clients leave while libmicrohttpd does not look. One lock guards everything below except
- * fields marked as constant. No callback of the server's user is called with the lock held. libmicrohttpd calls back without its own
- * locks, so that it can be called with this one. */
+ * Two threads: the HTTP thread (http_drive.c), which runs libmicrohttpd, so that it reads heads and bodies and writes responses, and the
+ * watching thread (http_watch.c), which accepts connections, ends late ones, and sees clients leave while libmicrohttpd does not look.
+ * One lock guards everything below except fields marked as constant. No callback of the server's user is called with the lock held.
+ * libmicrohttpd calls back without its own locks, so that it can be called with this one. */
 #ifndef STENO_SERVE_HTTP_STATE_H
 #define STENO_SERVE_HTTP_STATE_H
 #include "http.h"
@@ -19,7 +19,7 @@
     X(MHD_start_daemon) X(MHD_stop_daemon) X(MHD_add_connection) X(MHD_suspend_connection) X(MHD_resume_connection) \
     X(MHD_get_connection_info) X(MHD_get_connection_values_n) X(MHD_queue_response) X(MHD_create_response_from_buffer) \
     X(MHD_create_response_from_callback) X(MHD_create_response_for_upgrade) X(MHD_upgrade_action) X(MHD_add_response_header) \
-    X(MHD_destroy_response) X(MHD_is_feature_supported)
+    X(MHD_destroy_response) X(MHD_is_feature_supported) X(MHD_get_daemon_info) X(MHD_get_timeout) X(MHD_run)
 
 struct mhd {
     void *lib;
@@ -53,8 +53,27 @@ struct conn {
     int half_closed;      /* the client has closed its side */
     struct address address;
     int is_trusted;       /* a proxy whose X-Forwarded-For is believed */
+    struct arrival *arrival; /* in CONN_NEW */
     struct exchange *x;   /* the current request; NULL: none */
     struct upgraded *upgraded;
+};
+
+/* A connection on its way from the watching thread to the HTTP thread. */
+struct arrival {
+    struct arrival *next;
+    struct conn *conn;    /* NULL: it was cut meanwhile, or libmicrohttpd has it */
+    int fd;
+    socklen_t n_sa;
+    struct sockaddr_storage sa;
+};
+
+/* The thread that runs libmicrohttpd. */
+struct drive {
+    pthread_t thread;
+    int is_running, epoll, wake;
+    atomic_int ends;
+    struct arrival *first, **last;
+    struct arrival *taking; /* of the HTTP thread */
 };
 
 struct httpd {
@@ -64,6 +83,7 @@ struct httpd {
     int trusts_unix;
     char *tls_cert, *tls_key;
     struct MHD_Daemon *daemon;
+    struct drive drive;
     pthread_mutex_t lock;
     pthread_cond_t changed; /* `leaving` ended, the last connection was closed, listening ended */
     atomic_int refs;        /* of the server and of its exchanges */
@@ -85,7 +105,13 @@ enum { HANGUP_S = 5 }; /* after the client's end: time in which the bytes that h
 void conn_phase_set(struct conn *c, enum conn_phase phase, int64_t deadline_us);
 
 int httpd_listen(struct httpd *h, steno_error *e); /* opens the sockets */
-int watch_open(struct httpd *h, steno_error *e);   /* starts the thread */
+int drive_open(struct httpd *h, steno_error *e);   /* starts the HTTP thread */
+void drive_wake(struct httpd *h);                  /* after each call that resumes or closes a connection of libmicrohttpd */
+void drive_close(struct httpd *h);                 /* ends it */
+int arrival_add(struct httpd *h, struct conn *c, const struct sockaddr *sa, socklen_t n_sa); /* @return -1: no memory. With the lock */
+struct arrival *arrival_next(struct httpd *h);     /* takes it from the queue. @return NULL: there is none */
+struct conn *arrival_leave(struct arrival *a);     /* separates the two. @return its connection, or NULL. With the lock */
+int watch_open(struct httpd *h, steno_error *e);   /* starts the watching thread */
 void watch_wake(struct httpd *h);
 void watch_close(struct httpd *h);                 /* ends it, when connections are closed or after 5 s */
 void conn_retire(struct conn *c);                  /* libmicrohttpd closes its socket. With the lock */

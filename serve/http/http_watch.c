@@ -29,6 +29,7 @@ void conn_retire(struct conn *c)
 {
     struct httpd *h = c->h;
     conn_unlink(c);
+    if (c->arrival) arrival_leave(c->arrival);
     epoll_ctl(h->epoll, EPOLL_CTL_DEL, c->watched, NULL);
     close(c->watched);
     c->watched = -1;
@@ -165,11 +166,10 @@ static void take(struct httpd *h, int fd, const struct sockaddr *sa, socklen_t n
     h->conns = c;
     atomic_fetch_add(&h->n_connections, 1);
     conn_phase_set(c, CONN_NEW, loop_now_us() + (int64_t)(1e6 * h->p.head_timeout_s));
+    const int failed = arrival_add(h, c, sa, n_sa);
+    if (failed) conn_retire(c);
     pthread_mutex_unlock(&h->lock);
-    if (h->mhd.MHD_add_connection(h->daemon, fd, sa, n_sa) == MHD_YES) return;
-    pthread_mutex_lock(&h->lock); /* it has closed the socket */
-    if (c->watched >= 0) conn_retire(c);
-    pthread_mutex_unlock(&h->lock);
+    if (failed) close(fd);
 }
 
 static void accept_all(struct httpd *h, int listener)

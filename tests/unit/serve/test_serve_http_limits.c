@@ -211,6 +211,38 @@ static void test_hundreds_of_idle_connections_do_not_slow_others(void **state)
     httpd_close(h);
 }
 
+/* Many sockets become ready while the thread of HTTP is in a handler. libmicrohttpd takes up to 128 events at once, and waits for more
+ * when it has exactly 128; no deadline and no other client wakes it here. */
+static void test_any_number_of_sockets_may_be_ready_at_once(void **state)
+{
+    (void)state;
+    enum { MOST = 260 };
+    static const int counts[] = { 127, 128, 129, 255, 256, MOST };
+    static int fd[MOST];
+    struct http_params p = usual;
+    p.max_connections = p.max_per_ip = MOST + 8;
+    p.head_timeout_s = p.body_timeout_s = p.idle_timeout_s = 600;
+    struct httpd *h = server(&p);
+    for (int i = 0; i < MOST; i++) {
+        fd[i] = client(h);
+        say(fd[i], HEAD("GET", "/info") "\r\n");
+        listen_for(fd[i], "q=", 10000, out, sizeof out);
+    }
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        const int routes = atomic_load(&seen.n_routes), busy = client(h);
+        say(busy, HEAD("POST", "/slow") "Content-Length: 4\r\n\r\nabc"); /* its handler takes 150 ms for the three bytes */
+        wait_for(&seen.n_routes, routes + 1);
+        for (int i = 0; i < counts[k]; i++) say(fd[i], HEAD("GET", "/info") "\r\n");
+        for (int i = 0; i < counts[k]; i++) {
+            listen_for(fd[i], "q=", 10000, out, sizeof out);
+            if (!strstr(out, "q=")) fail_msg("%d sockets ready at once: client %d has no answer", counts[k], i);
+        }
+        close(busy);
+    }
+    for (int i = 0; i < MOST; i++) close(fd[i]);
+    httpd_close(h);
+}
+
 static void test_the_client_behind_a_trusted_proxy_is_found(void **state)
 {
     (void)state;
@@ -392,6 +424,7 @@ int main(void)
         cmocka_unit_test(test_an_address_has_a_limit_of_connections),
         cmocka_unit_test(test_the_longest_idle_connection_makes_room),
         cmocka_unit_test(test_hundreds_of_idle_connections_do_not_slow_others),
+        cmocka_unit_test(test_any_number_of_sockets_may_be_ready_at_once),
         cmocka_unit_test(test_the_client_behind_a_trusted_proxy_is_found),
         cmocka_unit_test(test_requests_behind_a_proxy_are_limited_by_address),
         cmocka_unit_test(test_quiesce_accepts_no_more),
