@@ -1,6 +1,7 @@
 /* steno: live transcription. SPDX-License-Identifier: MIT */
 #include "live.h"
 #include "chunks.h"
+#include "live_pass.h"
 #include "live_sound.h"
 #include "live_words.h"
 #include <stdio.h>
@@ -154,35 +155,23 @@ static int is_as_quiet(const struct live *l, int64_t end)
     return l->loudest >= 0 && kept_loudest(&l->sound, l->pass_end > l->cut ? l->pass_end : l->cut, end) <= l->loudest * MARGIN / 100;
 }
 
-/* Encoder positions of an update over n samples. Most of a window is silence after the turn, and an update needs little of it.
- * @return 0: the whole window */
-static int32_t update_ctx(const struct live *l, int64_t n)
-{
-    enum { POSITION = RATE / 50, STEP_CTX = 50 };
-    const int64_t padded = n + l->p.audio_padding_ms * PER_MS, steps = (padded + STEP_CTX * POSITION - 1) / (STEP_CTX * POSITION);
-    return l->p.audio_padding_ms && steps * STEP_CTX < l->p.audio_ctx ? (int32_t)steps * STEP_CTX : 0;
-}
-
 /* Decodes the turn up to sample `end`. */
 static int range_decode(struct live *l, int64_t end, int is_last, struct words *to)
 {
     steno_transcribe_params p = l->p.text;
+    const int is_brief = pass_is_brief(end - l->begin);
     if (end <= l->cut) return STENO_OK;
     struct kept_part part = { kept_from(&l->sound, l->cut), end - l->cut, 0 };
     const steno_source src = kept_source(&part);
     if (l->prompt && l->p.has_prompt) p.initial_prompt = l->prompt;
-    /* only the last pass of a turn uses temperature fallback */
-    if ((!is_last || is_as_quiet(l, end)) && l->p.has_prompt) {
-        p.temperature_increment_on_fallback = p.n_fallback_temperatures = 0;
-        if (!(p.temperature > 0)) p.best_of = 0; /* then nothing is drawn */
-    }
+    if ((!is_last || is_brief || is_as_quiet(l, end)) && l->p.has_prompt) pass_fill_once(&p, end - l->cut, l->p.sample_len);
     if (l->language[0] && (l->prefix || !l->p.prefixed)) p.language = l->language;
     p.prefix = l->prefix;
-    if (!is_last && !p.audio_ctx) p.audio_ctx = update_ctx(l, end - l->cut);
+    if (!is_last && !p.audio_ctx) p.audio_ctx = pass_ctx(end - l->cut, l->p.audio_padding_ms, l->p.audio_ctx);
     int rc = l->p.transcribe ? l->p.transcribe(l->p.user, l->p.session, &src, &p, is_last) :
                                steno_transcribe_source(l->p.session, &src, &p);
     l->loudest = steno_segment_count(l->p.session) ? -1 : kept_loudest(&l->sound, l->cut, end);
-    rc = rc ? fail(l, rc, steno_last_error(l->p.session)) : words_take(l, is_last, to);
+    rc = rc ? fail(l, rc, steno_last_error(l->p.session)) : words_take(l, is_last && !is_brief, to);
     if (!rc) language_decide(l, end, to);
     return rc ? rc : prefix_decide(l);
 }
@@ -391,7 +380,10 @@ void live_params_of(struct live_params *p, const steno_model *m)
     p->has_words = steno_serves(m, STENO_CALL_TRANSCRIBE, "word_timestamps");
     p->has_prompt = steno_serves(m, STENO_CALL_TRANSCRIBE, "condition_on_previous_text");
     steno_model_info info = { .size = sizeof info };
-    if (steno_serves(m, STENO_CALL_TRANSCRIBE, "audio_ctx") && !steno_model_info_get(m, &info)) p->audio_ctx = info.n_audio_ctx;
+    if (steno_serves(m, STENO_CALL_TRANSCRIBE, "audio_ctx") && !steno_model_info_get(m, &info)) {
+        p->audio_ctx = info.n_audio_ctx;
+        p->sample_len = info.n_text_ctx / 2;
+    }
     p->prefixed = !p->has_prompt && steno_serves(m, STENO_CALL_TRANSCRIBE, "prefix") ? m : NULL;
 }
 

@@ -60,6 +60,7 @@ struct live_params {
     int64_t step_ms;               /* 200..10000 */
     int64_t audio_padding_ms;      /* silence that an update encodes after the turn; 0: the whole window, as the last pass of a turn */
     int32_t audio_ctx;             /* encoder positions of a window, of 20 ms each; 0: the model encodes only the turn anyway */
+    int32_t sample_len;            /* most tokens of a window's text; 0: no limit is needed */
     int64_t turn_most_ms;          /* 2000..30000: maximum length of a turn. It is closed after its last final word, else at the quietest
                                     * place of its last 2 s */
     void (*report)(void *user, const struct live_event *e);
@@ -75,7 +76,7 @@ int live_decodes_chunks(const steno_model *m); /* 1: its words are final at once
 
 enum { LIVE_PADDING_MS = 3000 };
 
-/* Sets chunks, prefixed, has_words, has_prompt and audio_ctx from the model's capabilities. */
+/* Sets chunks, prefixed, has_words, has_prompt, audio_ctx and sample_len from the model's capabilities. */
 void live_params_of(struct live_params *p, const steno_model *m);
 
 struct live;

@@ -9,6 +9,8 @@ struct passes {
     int32_t ctx[PASSES];
     int64_t samples[PASSES];
     int is_last[PASSES];
+    int32_t sample_len[PASSES]; /* 0: that of the model */
+    int retries[PASSES];
     int n_partials;
     struct live *l;
     int64_t step_ms;            /* set after the first pass; 0: it stays */
@@ -24,6 +26,8 @@ static int pass_run(void *user, steno_session *s, const steno_source *src, const
     while ((k = src->read(src->user, pcm + n, 40 * RATE - n)) > 0) n += k;
     of->ctx[of->n] = p->audio_ctx;
     of->samples[of->n] = n;
+    of->sample_len[of->n] = p->sample_len;
+    of->retries[of->n] = p->temperature_increment_on_fallback > 0;
     of->is_last[of->n++] = is_last;
     if (of->step_ms) live_step_set(of->l, of->step_ms);
     return of->run ? steno_transcribe(s, pcm, n, p) : STENO_OK;
@@ -110,7 +114,7 @@ static void push(struct live *l, int64_t from, int64_t end, int64_t late_ms)
     enum { PIECE = RATE / 10 };
     steno_error e = { 0 };
     for (int64_t at = from; at < end; at += PIECE)
-        if (live_push(l, demo.pcm + at, PIECE, late_ms, &e)) fail_msg("%s", e.text);
+        if (live_push(l, many.pcm + at, PIECE, late_ms, &e)) fail_msg("%s", e.text);
 }
 
 static void test_a_late_update_waits_for_newer_audio(void **state)
@@ -149,6 +153,27 @@ static void test_the_step_can_change(void **state)
     live_close(of.l);
 }
 
+static void test_only_a_last_pass_with_room_for_a_word_is_retried(void **state)
+{
+    (void)state;
+    static struct passes of;
+    static const int tenths[] = { 2, 3, 25, 95 }; /* 224 tokens in 8 s */
+    for (size_t i = 0; i < sizeof tenths / sizeof *tenths; i++) {
+        struct live_params p = params_of(&of, LIVE_PADDING_MS);
+        steno_error e = { 0 };
+        of.run = 0;
+        assert_int_equal(live_open(&of.l, &p, &e), STENO_OK);
+        push(of.l, 0, tenths[i] * RATE / 10, 0);
+        assert_int_equal(live_end(of.l, &e), STENO_OK);
+        live_close(of.l);
+        assert_int_equal(of.n, 1 + tenths[i] / 10);
+        for (int k = 0; k < of.n; k++) {
+            assert_int_equal(of.retries[k], of.is_last[k] && tenths[i] > 2);
+            assert_int_equal(of.sample_len[k], of.retries[k] ? 0 : of.samples[k] < 8 * RATE ? 24 + of.samples[k] * 25 / RATE : 0);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +181,7 @@ int main(void)
         cmocka_unit_test(test_the_last_pass_has_the_same_text_with_any_padding),
         cmocka_unit_test(test_a_late_update_waits_for_newer_audio),
         cmocka_unit_test(test_the_step_can_change),
+        cmocka_unit_test(test_only_a_last_pass_with_room_for_a_word_is_retried),
         cmocka_unit_test(test_positions_that_the_caller_chose_stay),
     };
     return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
