@@ -37,12 +37,12 @@ static int part_batch_open(struct steno_batch *b, steno_error *e)
     return a->rows && a->clip ? clip_batch_init(b, e) : err_nomem(e, rows_memory(b->model), "a batch");
 }
 
-/* With the audio of a clip. A chain of clips holds up to another one. */
+/* With the audio of two clips, which a chain holds. */
 static size_t memory(const steno_model *m, const steno_team *team, int shared)
 {
     (void)shared;
     return sizeof(struct aligner_session) + fbank_stream_memory(fbank_bank_of(m), 0, team) +
-           (size_t)aligner_most_samples(m) * sizeof(float);
+           2 * (size_t)aligner_most_samples(m) * sizeof(float);
 }
 
 static int part_open(steno_session *s, steno_error *e)

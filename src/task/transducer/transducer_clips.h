@@ -50,6 +50,7 @@ struct transducer_batch {
     float *joined;                /* [rows, width] */
     struct transducer_lane *lane; /* [n_windows] by sequence number (clip_window.rows.lane) */
     struct transducer_lane **busy; /* [n_windows] those that are not done */
+    struct beam_pool *pool;       /* of beam searches; NULL: streams have none */
 };
 
 static inline const struct transducer_model *transducer_of(const steno_model *m) { return m->part; }

@@ -8,12 +8,19 @@
 #include <string.h>
 #include "search/transducer_beam.h"
 
-struct lane_search {
-    struct transducer_beam beam;
+/* The slots of all lanes that search together. */
+struct beam_pool {
     uint8_t *state;            /* [slots, state_sz] */
     float *predicted;          /* [slots, width of the joint network] */
     size_t state_sz;
-    int slots;
+    uint32_t slots, used;
+};
+
+struct lane_search {
+    struct transducer_beam beam;
+    uint8_t *state;            /* the lane's part of the pool, as predicted */
+    float *predicted;
+    size_t state_sz;
     struct buf tokens, logprobs;
 };
 
@@ -30,26 +37,53 @@ void transducer_search_close(struct lane_search *c)
     transducer_beam_close(&c->beam);
     buf_free(&c->tokens);
     buf_free(&c->logprobs);
-    free(c->state);
-    free(c->predicted);
     free(c);
 }
 
-/* Memory for a search of this width. NULL: there is none */
-static struct lane_search *search_of(const struct steno_batch *b, struct transducer_lane *l, int beams)
+/* All windows search together with usual beams, and at least one with the widest. */
+static void pool_take(struct beam_pool *p, struct arena_take *t, const steno_model *m, uint32_t n_windows)
 {
-    const int slots = transducer_beam_slots(beams);
-    if (l->beams && l->beams->slots >= slots) return l->beams;
-    transducer_search_close(l->beams);
-    struct lane_search *c = l->beams = calloc(1, sizeof *c);
+    enum { USUAL = 4 };
+    const uint32_t usual = n_windows * (uint32_t)transducer_beam_slots(USUAL), widest = (uint32_t)transducer_beam_slots(RUN_BEAMS);
+    p->slots = usual > widest ? usual : widest;
+    p->state_sz = state_pool_sz(&m->state[STATE_PREDICTION], m->kv_type[STATE_PREDICTION], 1);
+    p->state = arena_take(t, p->slots, p->state_sz);
+    p->predicted = arena_take(t, (size_t)p->slots * (size_t)transducer_of(m)->width, sizeof *p->predicted);
+}
+
+size_t transducer_search_memory(const steno_model *m, uint32_t n_windows)
+{
+    struct beam_pool p;
+    struct arena_take t = { 0 };
+    pool_take(&p, &t, m, n_windows);
+    return sizeof p + t.sz;
+}
+
+int transducer_search_open(struct steno_batch *b, steno_error *e)
+{
+    struct beam_pool *p = transducer_batch_of(b)->pool = arena_array(&b->arena, 1, sizeof *p);
+    struct arena_take t = { .a = &b->arena };
+    if (p) pool_take(p, &t, b->model, b->n_windows);
+    return p && !t.failed ? STENO_OK : err_nomem(e, transducer_search_memory(b->model, b->n_windows), "a batch");
+}
+
+/* The slots that the search of a lane needs; 0: its request has ended. */
+static uint32_t slots_of(const struct transducer_lane *l)
+{
+    return l->window->s ? (uint32_t)transducer_beam_slots(clips_of(l->window->s)->request.p.beam_size) : 0;
+}
+
+/* A search for a lane, with the next slots of the pool. NULL: there is no memory */
+static struct lane_search *search_of(const struct steno_batch *b, struct transducer_lane *l)
+{
+    struct beam_pool *p = transducer_batch_of(b)->pool;
+    struct lane_search *c = l->beams ? l->beams : (l->beams = calloc(1, sizeof *c));
     if (!c) return NULL;
-    c->slots = slots;
-    c->state_sz = exec_state_sz(b->exec, STATE_PREDICTION, 0, 0);
-    c->state = calloc((size_t)slots, c->state_sz);
-    c->predicted = calloc((size_t)slots * (size_t)transducer_of(b->model)->width, sizeof *c->predicted);
-    if (c->state && c->predicted) return c;
-    transducer_search_close(c);
-    return l->beams = NULL;
+    c->state_sz = p->state_sz;
+    c->state = p->state + p->used * p->state_sz;
+    c->predicted = p->predicted + (size_t)p->used * (size_t)transducer_of(b->model)->width;
+    p->used += slots_of(l);
+    return c;
 }
 
 /* ---- a round */
@@ -154,14 +188,13 @@ static int round_run(struct steno_batch *b, struct transducer_lane *const *lanes
 static int lane_begin(struct steno_batch *b, struct transducer_lane *l)
 {
     const struct transducer_model *m = transducer_of(b->model);
-    const int beams = clips_of(l->window->s)->request.p.beam_size;
-    struct lane_search *c = search_of(b, l, beams);
+    struct lane_search *c = search_of(b, l);
     if (!c) {
         l->texts.err = 1;
         return 0;
     }
     c->beam.of = (struct transducer_shape){ m->blank, m->max_symbols, m->duration, m->n_durations };
-    c->beam.width = beams;
+    c->beam.width = clips_of(l->window->s)->request.p.beam_size;
     c->beam.hot = l->hot->words;
     c->beam.boost = l->hot->boost;
     exec_state_reset(b->exec, STATE_PREDICTION, 0);
@@ -208,13 +241,26 @@ static uint32_t lanes_keep(const steno_model *m, struct transducer_lane **lane, 
     return kept;
 }
 
+/* Begins the searches of the first lanes, as many as the pool has slots for. Those that began come first. *begun: their number.
+ * @return the number of lanes that had their turn */
+static uint32_t lanes_begin(struct steno_batch *b, struct transducer_lane **lane, uint32_t n, uint32_t *begun)
+{
+    struct beam_pool *p = transducer_batch_of(b)->pool;
+    uint32_t taken = 0;
+    p->used = *begun = 0;
+    for (; taken < n && slots_of(lane[taken]) <= p->slots - p->used; taken++)
+        if (slots_of(lane[taken]) && lane_begin(b, lane[taken])) lane[(*begun)++] = lane[taken];
+    return taken;
+}
+
 int transducer_search(struct steno_batch *b, uint32_t n)
 {
     struct transducer_lane **lane = transducer_batch_of(b)->busy;
-    uint32_t begun = 0;
+    uint32_t left;
     int rc = STENO_OK;
-    for (uint32_t i = 0; i < n; i++)
-        if (lane_begin(b, lane[i])) lane[begun++] = lane[i];
-    for (n = begun; !rc && (n = lanes_keep(b->model, lane, n)) > 0;) rc = round_run(b, lane, n);
+    for (uint32_t at = 0; at < n && !rc; lane = transducer_batch_of(b)->busy + at) {
+        at += lanes_begin(b, lane, n - at, &left);
+        while (!rc && (left = lanes_keep(b->model, lane, left)) > 0) rc = round_run(b, lane, left);
+    }
     return rc;
 }

@@ -113,6 +113,17 @@ static size_t memory(const steno_model *m, const steno_team *team, int shared)
     return sizeof(struct transducer_session) + clip_session_memory(m, team);
 }
 
+static size_t batch_sz(const steno_model *m, uint32_t n_windows, uint32_t n_lanes)
+{
+    return transducer_batch_memory(m, n_windows, n_lanes) + transducer_search_memory(m, n_windows);
+}
+
+static int part_batch_open(struct steno_batch *b, steno_error *e)
+{
+    const int rc = transducer_batch_open(b, e);
+    return rc ? rc : transducer_search_open(b, e);
+}
+
 static void batch_close(struct steno_batch *b)
 {
     const struct transducer_batch *t = transducer_batch_of(b);
@@ -148,8 +159,8 @@ const struct task transducer_task = {
     .one_by_one = 1,
     .own_windows = CLIPS_TOGETHER,
     .shape = shape,
-    .batch_memory = transducer_batch_memory,
-    .batch_open = transducer_batch_open,
+    .batch_memory = batch_sz,
+    .batch_open = part_batch_open,
     .batch_close = batch_close,
     .memory = memory,
     .open = part_open,
