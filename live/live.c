@@ -164,7 +164,8 @@ static int range_decode(struct live *l, int64_t end, int is_last, struct words *
     struct kept_part part = { kept_from(&l->sound, l->cut), end - l->cut, 0 };
     const steno_source src = kept_source(&part);
     if (l->prompt && l->p.has_prompt) p.initial_prompt = l->prompt;
-    if ((!is_last || is_brief || is_as_quiet(l, end)) && l->p.has_prompt) pass_fill_once(&p, end - l->cut, l->p.sample_len);
+    if ((!is_last || is_brief || is_as_quiet(l, end)) && l->p.has_prompt) pass_fill_once(&p);
+    if (l->p.sample_len) pass_limit(&p, end - l->cut, l->p.sample_len);
     if (l->language[0] && (l->prefix || !l->p.prefixed)) p.language = l->language;
     p.prefix = l->prefix;
     if (!is_last && !p.audio_ctx) p.audio_ctx = pass_ctx(end - l->cut, l->p.audio_padding_ms, l->p.audio_ctx);

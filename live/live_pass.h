@@ -10,7 +10,9 @@ int32_t pass_ctx(int64_t n, int64_t padding_ms, int32_t audio_ctx);
 /* Only the last pass of a turn uses temperature fallback, and not if there is too little audio for a word. */
 int pass_is_brief(int64_t n);
 
-/* A pass over n samples without temperature fallback. Its text has at most the tokens that speech of this length can have. sample_len: the
- * model's maximum */
-void pass_fill_once(steno_transcribe_params *p, int64_t n, int32_t sample_len);
+void pass_fill_once(steno_transcribe_params *p); /* a pass without temperature fallback */
+
+/* The text of n samples has at most the tokens that speech of this length can have, so that loops over short turns end early. sample_len:
+ * the model's maximum */
+void pass_limit(steno_transcribe_params *p, int64_t n, int32_t sample_len);
 #endif

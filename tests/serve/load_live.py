@@ -18,9 +18,9 @@ class Session(threading.Thread):
 
     def run(self):
         try:
-            time.sleep(self.delay)
             headers = self.s.headers()
             w = WebSocket(self.s.url.hostname, self.s.url.port, self.s.url.path + "/v1/stream", headers)
+            time.sleep(self.delay)
             self.begun = time.monotonic()
             sender = threading.Thread(target=self.send, args=(w,), daemon=True)
             sender.start()
@@ -59,11 +59,11 @@ class Session(threading.Thread):
 
 
 def live(run, n):
-    seconds = 4 if run.args.quick else 30
+    seconds, spread = (4, 1) if run.args.quick else (30, 10)  # turns of all sessions must not end together
     samples, rng = run.samples(seconds), random.Random(run.args.seed)
     with run.server("--live", str(n), "--per-ip", str(n + 64), "--live-max-turn", "15000") as s:
         run.answer(s)
-        sessions = [Session(run, s, samples, rng.uniform(0, 1)) for _ in range(n)]
+        sessions = [Session(run, s, samples, rng.uniform(0, spread)) for _ in range(n)]
         for t in sessions:
             t.start()
         time.sleep(2)

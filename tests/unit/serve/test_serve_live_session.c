@@ -368,7 +368,7 @@ static void test_updates_become_rarer_while_they_wait(void **state)
         step = next;
     }
     assert_in_range(n, 20, 60); /* slowly: others wait, too */
-    assert_int_equal(live_session_step(200, 200, 1000000), 250);
+    assert_int_equal(live_session_step(200, 200, 1000000), 300);
 }
 
 int main(void)
