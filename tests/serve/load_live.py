@@ -45,7 +45,7 @@ class Session(threading.Thread):
             while True:
                 e = json.loads(w.receive(120))
                 now = time.monotonic()
-                if e.get("heard", 0) > heard and not self.finish:  # the first text that is based on this audio
+                if e["type"] in ("partial", "final") and e["heard"] > heard and not self.finish:  # its first text; endpoints repeat words
                     heard = e["heard"]
                     self.lags.append(now - self.begun - heard)
                 self.events.append(e)

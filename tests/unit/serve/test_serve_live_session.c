@@ -368,7 +368,7 @@ static void test_updates_become_rarer_while_they_wait(void **state)
         step = next;
     }
     assert_in_range(n, 20, 60); /* slowly: others wait, too */
-    assert_int_equal(live_session_step(200, 200, 200000), 300);
+    assert_int_equal(live_session_step(400, 200, 300000), 600);
     assert_int_equal(live_session_step(200, 200, 4000000), 6000); /* at once: what was waited for is the step */
     assert_int_equal(live_session_step(200, 200, INT64_MAX), 10000);
 }
