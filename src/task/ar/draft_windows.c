@@ -6,9 +6,6 @@
 #include "task/ar/logits_processors.h"
 #include "task/window/window.h"
 
-enum { ROWS_MAX = 16,            /* per run: with more rows the cost per row rises (plan/replay.h) */
-       TEXTS_MAX = ROWS_MAX / 2 /* texts drafted together, each with at least one draft token */ };
-
 int draft_windows_may(const struct window_decoder *w)
 {
     const steno_transcribe_params *p = &w->request->p;
@@ -103,16 +100,6 @@ void draft_windows_begin(struct window_decoder *w)
     if (attempts->uses_draft) draft_model_rewind(w->b->draft, (uint16_t)w->decode_slot, 0);
 }
 
-/* Number of draft tokens for the window: as requested, or as many as pay off, within the room that `steps` windows leave. */
-static int32_t draft_windows_for(const struct window_decoder *w, int32_t steps)
-{
-    const struct sampler *s = &w->b->run.lane[w->attempts.ar.lane0].sampler;
-    const int32_t asked = w->request->p.draft_max, ids = s->limit - s->n - 1, rows = ROWS_MAX / steps - 1;
-    const int32_t room = ids < rows ? ids : rows;
-    if (asked < 0) return speculation_worth(&w->speculation, w->b, steps, room);
-    return room < asked ? room : asked;
-}
-
 /* Collects the texts that need draft tokens. @return their number */
 static int texts_add(struct steno_batch *b, struct draft_text *text)
 {
@@ -120,11 +107,13 @@ static int texts_add(struct steno_batch *b, struct draft_text *text)
     int32_t steps = 0;
     int n = 0;
     for (uint32_t i = 0; b->draft && i < b->n_windows; i++) steps += slot[i].user && !ar_prompts(&slot[i].user->attempts.ar);
-    for (uint32_t i = 0; b->draft && i < b->n_windows && n < TEXTS_MAX; i++) {
+    for (uint32_t i = 0; b->draft && i < b->n_windows && n < DRAFT_TEXTS_MAX; i++) {
         struct window_decoder *w = slot[i].user;
         const struct ar *ar = w ? &w->attempts.ar : NULL;
         if (!w || !w->attempts.uses_draft || ar->done || ar_prompts(ar)) continue;
-        const int32_t count = draft_windows_for(w, steps);
+        const struct sampler *s = &b->run.lane[ar->lane0].sampler;
+        const struct draft_limits limits = { w->request->p.draft_max, s->limit - s->n - 1 };
+        const int32_t count = draft_model_count(&w->speculation, b, steps, limits);
         if (count < 1) continue;
         text[n++] = (struct draft_text){ .before = ar->prompt, .n_before = ar->n_prompt, .lane = &b->run.lane[ar->lane0],
                                            .to = (uint16_t)i, .n_draft = count };
@@ -134,13 +123,13 @@ static int texts_add(struct steno_batch *b, struct draft_text *text)
 
 int draft_windows_needed(struct steno_batch *b)
 {
-    struct draft_text text[TEXTS_MAX];
+    struct draft_text text[DRAFT_TEXTS_MAX];
     return texts_add(b, text) > 0;
 }
 
 int draft_windows_make(struct steno_batch *b)
 {
-    struct draft_text text[TEXTS_MAX];
+    struct draft_text text[DRAFT_TEXTS_MAX];
     const int n = texts_add(b, text);
     if (!n) return STENO_OK;
     int64_t us;

@@ -6,8 +6,6 @@
 #include "model/parts.h"
 #include "task/clips/clip_run.h"
 
-enum { TEXTS_MAX = COSTS_ROWS / 2 /* texts drafted together, each with at least one draft token */ };
-
 size_t audio_lm_draft_memory(const steno_model *draft)
 {
     return (size_t)draft->plan[PLAN_ENCODER].max_rows * audio_lm_width(draft) * sizeof(float);
@@ -143,14 +141,11 @@ static int32_t count_for(const struct steno_batch *b, uint32_t lane, int32_t tex
     const struct audio_lm_lane *l = &audio_lm_batch_of(b)->lane[lane];
     const struct lane *of = &b->run.lane[lane];
     const steno_session *s = audio_lm_owner(b, lane);
-    const int32_t ids = of->sampler.limit - of->sampler.n - 1, rows = COSTS_ROWS / texts - 1;
+    const int32_t ids = of->sampler.limit - of->sampler.n - 1;
     const int32_t ours = b->model->text_ctx, its = b->draft->model->text_ctx, context = (its < ours ? its : ours) - of->kv.len - 1;
-    int32_t room = ids < rows ? ids : rows;
-    if (context < room) room = context;
-    if (!s || room < 1) return 0;
-    const int32_t asked = clips_of(s)->request.p.draft_max;
-    if (asked < 0) return speculation_worth(&l->speculation, b, texts, room);
-    return room < asked ? room : asked;
+    if (!s) return 0;
+    const struct draft_limits limits = { clips_of(s)->request.p.draft_max, ids < context ? ids : context };
+    return draft_model_count(&l->speculation, b, texts, limits);
 }
 
 /* Collects the texts that need draft tokens. @return their number */
@@ -160,7 +155,7 @@ static int texts_add(struct steno_batch *b, struct draft_text *text)
     int32_t texts = 0;
     int n = 0;
     for (uint32_t lane = 0; lane < lanes; lane++) texts += !b->run.lane[lane].sampler.done;
-    if (!b->draft || texts > TEXTS_MAX) return 0;
+    if (!b->draft || texts > DRAFT_TEXTS_MAX) return 0;
     for (uint32_t lane = 0; lane < lanes; lane++) {
         const struct audio_lm_lane *l = &audio_lm_batch_of(b)->lane[lane];
         struct lane *of = &b->run.lane[lane];
@@ -172,13 +167,13 @@ static int texts_add(struct steno_batch *b, struct draft_text *text)
 
 int audio_lm_draft_needed(struct steno_batch *b)
 {
-    struct draft_text text[TEXTS_MAX];
+    struct draft_text text[DRAFT_TEXTS_MAX];
     return texts_add(b, text) > 0;
 }
 
 int audio_lm_draft_make(struct steno_batch *b)
 {
-    struct draft_text text[TEXTS_MAX];
+    struct draft_text text[DRAFT_TEXTS_MAX];
     const int n = texts_add(b, text);
     if (!n) return STENO_OK;
     int64_t us;

@@ -211,6 +211,14 @@ int draft_model_propose(struct steno_batch *d, int plan, struct draft_text *text
     return rc;
 }
 
+int32_t draft_model_count(const struct speculation *g, const struct steno_batch *b, int32_t texts, struct draft_limits of)
+{
+    const int32_t rows = COSTS_ROWS / texts - 1, room = of.room < rows ? of.room : rows;
+    if (room < 1) return 0;
+    if (of.asked < 0) return speculation_worth(g, b, texts, room);
+    return room < of.asked ? room : of.asked;
+}
+
 int draft_model_make(struct steno_batch *b, int plan, struct draft_text *text, int n, int64_t *us)
 {
     const int64_t t0 = os_now_ns();

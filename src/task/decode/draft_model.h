@@ -30,6 +30,13 @@ double speculation_gain(const struct speculation *g, const struct steno_batch *b
 /* Adds the result of a run: draft tokens made, and correct ones. */
 void speculation_learn(struct speculation *g, int32_t tried, int32_t right);
 
+enum { DRAFT_TEXTS_MAX = COSTS_ROWS / 2 /* texts drafted together, each with at least one draft token */ };
+
+/* What a text may have. asked: draft_max of its request; room: ids that may still follow the next one. */
+struct draft_limits { int32_t asked, room; };
+/* Number of draft tokens for a text while `texts` texts step together, within the rows of a run: as asked, or as many as pay off. */
+int32_t draft_model_count(const struct speculation *g, const struct steno_batch *b, int32_t texts, struct draft_limits of);
+
 /* A text to draft for: before[n_before], then the ids that the lane has chosen. */
 struct draft_text {
     const int32_t *before;

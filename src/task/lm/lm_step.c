@@ -132,15 +132,13 @@ static int waiting_start(struct steno_batch *b)
 
 /* ---- draft tokens of the draft model ----------------------------------------------------------------------------------------- */
 
-enum { TEXTS_MAX = COSTS_ROWS / 2 /* texts drafted together, each with at least one draft token */ };
-
 /* Collects the texts that need draft tokens in text[n], which may be NULL. @return their number */
 static int drafts_add(struct steno_batch *b, struct draft_text *text)
 {
     int32_t choosing = 0;
     int n = 0;
     for (uint32_t i = 0; b->draft && i < b->n_windows; i++) choosing += user_of(b, i) && !reads(b, i);
-    for (uint32_t i = 0; b->draft && i < b->n_windows && n < TEXTS_MAX && choosing <= TEXTS_MAX; i++) {
+    for (uint32_t i = 0; b->draft && i < b->n_windows && n < DRAFT_TEXTS_MAX && choosing <= DRAFT_TEXTS_MAX; i++) {
         const steno_session *s = user_of(b, i);
         const struct generator *c = s ? &lm_of(s)->request.generator : NULL;
         if (!c || reads(b, i) || c->status || c->lane->sampler.done) continue;
@@ -155,7 +153,7 @@ static int drafts_add(struct steno_batch *b, struct draft_text *text)
 
 static int drafts_make(struct steno_batch *b)
 {
-    struct draft_text text[TEXTS_MAX];
+    struct draft_text text[DRAFT_TEXTS_MAX];
     const int n = drafts_add(b, text);
     if (!n) return STENO_OK;
     int64_t us;
