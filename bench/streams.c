@@ -132,7 +132,7 @@ static void bench_decoders(struct bench *b)
 
 /* ---- attention of a few rows to a window's keys and values: one layer of base per turn ---- */
 
-struct attn_job { const struct bench *b; struct attn a; size_t head_sz, at; _Atomic size_t next; size_t n_threads; };
+struct attn_job { const struct bench *b; enum kv_type type; struct attn a; size_t head_sz, at; _Atomic size_t next; size_t n_threads; };
 
 static void attn_thread(void *arg, int thread)
 {
@@ -144,16 +144,17 @@ static void attn_thread(void *arg, int thread)
         a.q += h * a.d_head, a.out += h * a.d_head, a.kv.base = first + h * j->head_sz;
         a.next = a.kv, a.next.base = first + (h + j->n_threads) * j->head_sz; /* the executor's hint */
         a.n_next = h + j->n_threads < HEADS ? ATTN_KEYS / KV_BLOCK : 0;
-        j->b->kern.attn[KV_F16](&a, j->b->scratch[thread]);
+        j->b->kern.attn[j->type](&a, j->b->scratch[thread]);
     }
 }
 
-static void bench_attn(struct bench *b, uint32_t rows, int threads)
+static void bench_attn(struct bench *b, enum kv_type type, uint32_t rows, int threads)
 {
     enum { HEADS = 8, D = 64 };
-    const size_t block = 2 * KV_BLOCK * D * sizeof(uint16_t), head_sz = (MANY + KV_BLOCK - 1) / KV_BLOCK * block;
+    const char *const name = type == KV_INT ? "int" : "f16";
+    const size_t block = kv_block_sz(type, D), head_sz = (MANY + KV_BLOCK - 1) / KV_BLOCK * block;
     const size_t copies = b->pool_sz / (HEADS * head_sz), ld = HEADS * D + ROW_PAD;
-    struct attn_job j = { .b = b, .head_sz = head_sz, .n_threads = (size_t)threads };
+    struct attn_job j = { .b = b, .type = type, .head_sz = head_sz, .n_threads = (size_t)threads };
     double ns[200];
     int n = 0;
     j.a = (struct attn) { .out = b->y, .ld_out = ld, .q = b->x, .ld_q = ld, .kv = { NULL, block, NULL }, .n_keys = MANY, .rows = rows,
@@ -166,9 +167,9 @@ static void bench_attn(struct bench *b, uint32_t rows, int threads)
     }
     const struct timed t = timed_of(ns, n);
     const double bytes = (double)(HEADS * head_sz), gb = bytes / t.best;
-    printf("attention f16, %u rows x %d keys, 8 heads, %d thread%s %9.0f ns %6.1f GB/s %4.0f %% of read\n", (unsigned)rows, MANY, threads,
-           threads > 1 ? "s" : " ", t.best, gb, 100 * gb / b->read[threads - 1]);
-    report_rate(&b->out, "GB/s", t, bytes, "attn_f16_%ux%d_%dt", (unsigned)rows, MANY, threads);
+    printf("attention %s, %u rows x %d keys, 8 heads, %d thread%s %9.0f ns %6.1f GB/s %4.0f %% of read\n", name, (unsigned)rows, MANY,
+           threads, threads > 1 ? "s" : " ", t.best, gb, 100 * gb / b->read[threads - 1]);
+    report_rate(&b->out, "GB/s", t, bytes, "attn_%s_%ux%d_%dt", name, (unsigned)rows, MANY, threads);
 }
 
 /* ---- keys and values ---- */
@@ -259,8 +260,11 @@ int main(int argc, char **argv)
     printf("level %s, pool of %zu MiB\n", cpu_level_name(b.level), b.pool_sz >> 20);
     bench_read(&b);
     bench_decoders(&b);
-    for (uint32_t rows = 1; rows <= 9; rows += 4)
-        for (int t = 1; t <= THREADS; t++) bench_attn(&b, rows, t);
+    for (uint32_t rows = 1; rows <= 9; rows += 4) /* types alternate */
+        for (int t = 1; t <= THREADS; t++) {
+            bench_attn(&b, KV_F16, rows, t);
+            bench_attn(&b, KV_INT, rows, t);
+        }
     for (uint32_t d = 512; d <= 1280; d += 768) bench_kv(&b, d);
     for (int i = 0; i < THREADS; i++) {
         team_close(b.team[i]);

@@ -10,7 +10,7 @@
 #if defined(__x86_64__)
 #define EACH_CPU_LEVEL(LEVEL)                                                                                                             \
     LEVEL(SSE41, sse41, GAIN_I16 | GAIN_BLOCKS)                /* SSSE3 + SSE4.1 */                                                       \
-    LEVEL(AVX2, avx2, GAIN_I16 | GAIN_BLOCKS)                  /* AVX2 + FMA + F16C */                                                    \
+    LEVEL(AVX2, avx2, GAIN_I16 | GAIN_BLOCKS | GAIN_ATTN_INT)  /* AVX2 + FMA + F16C */                                                    \
     /* AVX2 and AVX-VNNI: products of 8 bits and of int16; no level after it needs that */                                                \
     LEVEL(AVXVNNI, avxvnni, GAIN_I16 | GAIN_I8 | GAIN_ATTN_I8 | GAIN_BLOCKS)                                                              \
     LEVEL(AVX512, avx512, GAIN_BLOCKS)                         /* AVX2, and AVX-512 F, BW, DQ, VL */                                      \

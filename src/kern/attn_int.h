@@ -43,6 +43,9 @@ INLINE void queries_ints(struct attn_scratch *s, enum kv_type t, const struct at
     }
 }
 
+#if BLOCK_ROWS > 1
+#include "kern/attn_int_tiles.h"
+#else
 /* Add KV_INT_D d of the keys' high or low bits to the scores of KV_BLOCK positions, [rows] of SCORE_LD. x: those d of the first row. fresh:
  * scores begin with 0. values: prefetch `lines` lines of them. */
 INLINE void score_ints(float *score, const struct key_block *b, enum packed_type t, const char *ints, const uint16_t *scale_k,
@@ -69,6 +72,40 @@ INLINE void score_ints(float *score, const struct key_block *b, enum packed_type
         }
     }
 }
+
+/* Outputs of row r of `rows` from d + c on. All rows share the prefetch of the next keys, so that reading never waits for products. */
+INLINE void weigh_int_row(struct attn_scratch *s, enum kv_type t, const struct key_block *b, size_t r, size_t rows, size_t d,
+                          const size_t c)
+{
+    const size_t shares = rows * (KV_INT_D / VF_N), share = r * (KV_INT_D / VF_N) + c / VF_N;
+    const size_t from = key_group_sz(t) / 64 * share / shares, to = key_group_sz(t) / 64 * (share + QUAD_VECTORS) / shares;
+    const size_t values = value_group_at(t, d, b->d_head) + VALUE_INTS, keys = key_group_at(t, d);
+    const uint32_t *w = s->weight + r * WEIGHT_LD;
+    vs high[QUAD_VECTORS], low[QUAD_VECTORS];
+    UNROLL
+    for (size_t j = 0; j < QUAD_VECTORS; j++) high[j] = vs_zero(), low[j] = vs_set1(QUADS_SIGNED ? 0 : (int32_t)w[INT_START]);
+    for (size_t i = 0; i * KV_BLOCK < b->seen[r]; i++) {
+        vi v[QUAD_VECTORS][QUAD_WEIGHTS];
+        bring(b->next[i] + keys, from, to);
+        int_vectors(v, PK_Q8_QUAD, b->kv[i] + values, c);
+        quad_more(high, low, v, w + i * INT_WORDS);
+    }
+    const vf scale = vf_set1(load_f32(w + INT_SCALE));
+    float *out = b->out + r * OUT_LD + d + c;
+    UNROLL
+    for (size_t j = 0; j < QUAD_VECTORS; j++) vf_store(out + j * VF_N, vf_mul(vf_of_ints(ints_joined(high[j], low[j])), scale));
+}
+
+/* Outputs of all rows from d on. */
+INLINE void weigh_group(struct attn_scratch *s, enum kv_type t, const struct key_block *b, size_t d)
+{
+    UNROLL
+    for (size_t c = 0; c < KV_INT_D; c += AT_ONCE) {
+        if (b->rows == 1) weigh_int_row(s, t, b, 0, 1, d, c);
+        for (size_t r = 0; r < b->rows && b->rows > 1; r++) weigh_int_row(s, t, b, r, b->rows, d, c);
+    }
+}
+#endif
 
 INLINE void scores_ints(struct attn_scratch *s, enum kv_type t, const struct key_block *b)
 {
@@ -101,36 +138,17 @@ INLINE void weights_to_ints(struct attn_scratch *s, enum kv_type t, const struct
 {
     float weight[ATTN_KEYS], scale[ATTN_KEYS];
     const size_t at = value_group_at(t, d, b->d_head);
-    for (size_t i = 0; i < b->max; i += VF_N)
-        vf_store(scale + i, vf_load_bf16((const uint16_t *)(const void *)(b->kv[i / KV_BLOCK] + at) + i % KV_BLOCK));
+    for (size_t i = 0; i < b->max; i += KV_BLOCK)
+        UNROLL
+        for (size_t j = 0; j < KV_BLOCK; j += VF_N)
+            vf_store(scale + i + j, vf_load_bf16((const uint16_t *)(const void *)(b->kv[i / KV_BLOCK] + at) + j));
     for (size_t r = 0; r < b->rows; r++) {
         const float *from = s->score + r * SCORE_LD;
-        for (size_t i = 0; i < b->seen[r]; i += VF_N) vf_store(weight + i, vf_mul(vf_load(from + i), vf_load(scale + i)));
+        for (size_t i = 0; i < b->seen[r]; i += KV_BLOCK) /* to the end of a block, which is in memory */
+            UNROLL
+            for (size_t j = i; j < i + KV_BLOCK; j += VF_N) vf_store(weight + j, vf_mul(vf_load(from + j), vf_load(scale + j)));
         row_to_weights(s->weight + r * WEIGHT_LD, weight, b->seen[r]);
     }
-}
-
-/* Outputs of row r of `rows` from d + c on. All rows share the prefetch of the next keys, so that reading never waits for products. */
-INLINE void weigh_int_row(struct attn_scratch *s, enum kv_type t, const struct key_block *b, size_t r, size_t rows, size_t d,
-                          const size_t c)
-{
-    const size_t shares = rows * (KV_INT_D / VF_N), share = r * (KV_INT_D / VF_N) + c / VF_N;
-    const size_t from = key_group_sz(t) / 64 * share / shares, to = key_group_sz(t) / 64 * (share + QUAD_VECTORS) / shares;
-    const size_t values = value_group_at(t, d, b->d_head) + VALUE_INTS, keys = key_group_at(t, d);
-    const uint32_t *w = s->weight + r * WEIGHT_LD;
-    vs high[QUAD_VECTORS], low[QUAD_VECTORS];
-    UNROLL
-    for (size_t j = 0; j < QUAD_VECTORS; j++) high[j] = vs_zero(), low[j] = vs_set1(QUADS_SIGNED ? 0 : (int32_t)w[INT_START]);
-    for (size_t i = 0; i * KV_BLOCK < b->seen[r]; i++) {
-        vi v[QUAD_VECTORS][QUAD_WEIGHTS];
-        bring(b->next[i] + keys, from, to);
-        int_vectors(v, PK_Q8_QUAD, b->kv[i] + values, c);
-        quad_more(high, low, v, w + i * INT_WORDS);
-    }
-    const vf scale = vf_set1(load_f32(w + INT_SCALE));
-    float *out = b->out + r * OUT_LD + d + c;
-    UNROLL
-    for (size_t j = 0; j < QUAD_VECTORS; j++) vf_store(out + j * VF_N, vf_mul(vf_of_ints(ints_joined(high[j], low[j])), scale));
 }
 
 INLINE void weigh_ints(struct attn_scratch *s, enum kv_type t, const struct key_block *b)
@@ -139,11 +157,7 @@ INLINE void weigh_ints(struct attn_scratch *s, enum kv_type t, const struct key_
         if (b->seen[r] && isnan(s->score[r * SCORE_LD])) b->out[r * OUT_LD + partial_max_at(b->d_head)] = 0;
     for (size_t d = 0; d < b->d_head; d += KV_INT_D) {
         weights_to_ints(s, t, b, d);
-        UNROLL
-        for (size_t c = 0; c < KV_INT_D; c += AT_ONCE) {
-            if (b->rows == 1) weigh_int_row(s, t, b, 0, 1, d, c);
-            for (size_t r = 0; r < b->rows && b->rows > 1; r++) weigh_int_row(s, t, b, r, b->rows, d, c);
-        }
+        weigh_group(s, t, b, d);
     }
 }
 

@@ -42,7 +42,7 @@ struct slices kern_slices(const struct kern *k, enum packed_type t, size_t n_k)
     return (struct slices){ tile, step, min, rows >= max ? max : rows <= min ? min : rows - rows % tile };
 }
 
-enum { GAIN_BF16 = 1, GAIN_I16 = 2, GAIN_I8 = 4, GAIN_BLOCKS = 8, GAIN_ATTN_I8 = 16 };
+enum { GAIN_BF16 = 1, GAIN_I16 = 2, GAIN_I8 = 4, GAIN_BLOCKS = 8, GAIN_ATTN_I8 = 16, GAIN_ATTN_INT = 32 };
 
 static const uint8_t gains_of[CPU_LEVELS] = {
     [CPU_C] = 0,
@@ -53,6 +53,7 @@ static const uint8_t gains_of[CPU_LEVELS] = {
 
 int kern_gains_attn(int level, enum kv_type t)
 {
+    if (t == KV_INT) return (gains_of[level] & (GAIN_I8 | GAIN_ATTN_INT)) != 0;
     return kv_is_run(t) && gains_of[level] & (t == KV_I8 ? GAIN_ATTN_I8 : GAIN_I16);
 }
 

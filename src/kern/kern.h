@@ -473,7 +473,7 @@ struct kern {
 int kern_gains(int level, enum packed_type t);
 static inline struct run_kern *kern_run(struct kern *k, enum kv_type t) { return &k->run[t - KV_TYPES]; }
 static inline const struct run_kern *kern_run_of(const struct kern *k, enum kv_type t) { return &k->run[t - KV_TYPES]; }
-int kern_gains_attn(int level, enum kv_type t); /* is attention over a run in t faster than in types with more bits? */
+int kern_gains_attn(int level, enum kv_type t); /* is attention in t, KV_INT or of a run, faster than in types with more bits? */
 void kern_init(struct kern *k, int level); /* level: highest to use; must be usable */
 void kern_init_c(struct kern *k);
 #define LEVEL(NAME, name, gains) void kern_init_##name(struct kern *k); /* overrides the kernels that it does better */

@@ -484,5 +484,6 @@ void executor_cpu(struct cpu_executor *x, const struct kern *kern)
     *x = (struct cpu_executor){ .base = { .ops = &cpu_ops, .caps = { .name = "cpu" } }, .kern = kern };
     x->base.caps.attn_i8 = kern_gains_attn(kern->level, KV_I8);
     x->base.caps.attn_i16 = kern_gains_attn(kern->level, KV_I16);
+    x->base.caps.attn_int = kern_gains_attn(kern->level, KV_INT);
     for (int t = 0; t < PK_COUNT; t++) x->base.caps.gains |= (uint64_t)(kern_gains(kern->level, (enum packed_type)t) != 0) << t;
 }

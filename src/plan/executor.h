@@ -20,6 +20,7 @@ struct executor_caps {
     const char *name;  /* "cpu" */
     uint64_t gains;    /* a bit per enum packed_type: products of many rows are faster in this type than in types with more bits */
     int attn_i8, attn_i16; /* 1: attention over the keys of a run is faster in int8, in int16 */
+    int attn_int;          /* 1: attention to keys that are written once is faster in KV_INT than in f16 */
 };
 
 /* Per model: read-only once the model is open. */

@@ -246,7 +246,8 @@ static unsigned check_levels(struct check *c, struct kern *k, const char *only)
     return failures;
 }
 
-/* Which products a level gains from: of bf16, int16, int8 (by blocks if x has no more bits, too), blocks. */
+/* Which products a level gains from: of bf16, int16, int8 (by blocks if x has no more bits, too), blocks; and whether KV_INT is faster than
+ * f16, which with AVX2 it is, too. */
 static unsigned check_gains(struct check *c)
 {
     static const struct { const char *level, *gains; } table[] = {
@@ -267,6 +268,7 @@ static unsigned check_gains(struct check *c)
         for (size_t i = 0; i < sizeof type / sizeof *type && check(c, gains != NULL, "level %s is not in the table", name); i++)
             check(c, !kern_gains(level, type[i].t) == !strstr(gains, type[i].name), "%s at %s: %d", packed_name(type[i].t), name,
                   kern_gains(level, type[i].t));
+        check(c, !kern_gains_attn(level, KV_INT) == (!kern_gains(level, PK_I8_QUAD) && strcmp(name, "avx2")), "KV_INT at %s", name);
     }
     return c->failures;
 }

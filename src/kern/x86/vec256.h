@@ -197,6 +197,10 @@ PRIM void block_put(uint32_t *to, enum packed_type t, vf v[4], const int pairs)
 /* Load 32 of n numbers from `at` on. */
 PRIM void block_load(vf v[4], const float *x, size_t at, size_t n)
 {
+    if (at + QBLOCK <= n) {
+        for (size_t i = 0; i < 4; i++) v[i] = vf_load(x + at + i * VF_N);
+        return;
+    }
     for (size_t i = 0; i < 4; i++, at += VF_N) v[i] = at < n ? load_some(x + at, n - at) : vf_zero();
 }
 PRIM void blocks_put(uint32_t *to, enum packed_type t, const float *x, size_t k, const int pairs)
@@ -210,8 +214,13 @@ PRIM void blocks_put(uint32_t *to, enum packed_type t, const float *x, size_t k,
 /* As quantize_attn_weights; pairs: as in block_ints. */
 PRIM void weights_put(uint32_t *to, const float *x, size_t n, const int pairs)
 {
-    vi max = vi_set1(0), sums = vi_set1(0);
-    for (size_t i = 0; i < n; i += VF_N) max = vi_max_abs(max, load_some(x + i, n - i));
+    vi max = vi_set1(0), sums = vi_set1(0), other = max;
+    for (size_t i = 0; i < n; i += QBLOCK) {
+        vf v[4];
+        block_load(v, x, i, n);
+        max = vi_max_abs(vi_max_abs(max, v[0]), v[1]), other = vi_max_abs(vi_max_abs(other, v[2]), v[3]);
+    }
+    max = _mm256_max_epu32(max, other);
     const struct int_scale s = block_scale_of(PK_Q8_QUAD, vi_hmax(max));
     size_t i = 0;
     for (; i < n; i += QBLOCK) {
