@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 512 };
+enum { BACKLOG = 4096 }; /* Linux makes it at most net.core.somaxconn; beyond it a client tries again after a second */
 
 static int listener_add(struct httpd *h, int fd)
 {
