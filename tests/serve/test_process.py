@@ -1,6 +1,7 @@
 # steno: the server as a process: start, signals, exit codes. SPDX-License-Identifier: MIT
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -30,6 +31,42 @@ def test_usage():
     fails(2, "no model has the name x", "--demo", "--alias", "a=x")
     fails(3, "/nonexistent/model.bin", "-m", "/nonexistent/model.bin", "--port", "0")
     fails(2, "--api-key-file", "--demo", "--host", "0.0.0.0", "--port", "0")
+
+
+def test_log_that_nobody_reads():
+    """Nobody reads standard error: all are answered, and what was left out is counted when somebody reads again."""
+    read, write = os.pipe()
+    with tempfile.TemporaryDirectory() as folder:
+        path = folder + "/socket"
+        p = subprocess.Popen([STENO, "serve", "--demo", "--unix", path], stderr=write)
+        os.close(write)
+        until(lambda: os.path.exists(path))
+
+        def request():
+            with socket.socket(socket.AF_UNIX) as c:
+                c.settimeout(60)
+                c.connect(path)
+                c.sendall(b"GET /v1/nothing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                return b"".join(iter(lambda: c.recv(65536), b""))
+        until(lambda: request().startswith(b"HTTP/1.1 404 "))
+        for _ in range(1000):  # about 300 kB of lines, and a pipe has room for 64
+            assert request().startswith(b"HTTP/1.1 404 ")
+        os.set_blocking(read, False)
+        text = b""
+        while b"lines of the log are lost" not in text:
+            try:
+                text += os.read(read, 1 << 16)
+            except BlockingIOError:
+                request()
+        p.send_signal(signal.SIGTERM)
+        os.set_blocking(read, True)
+        while more := os.read(read, 1 << 16):
+            text += more
+        assert p.wait(60) == 0
+        lines = [line for line in text.decode().splitlines() if line.startswith("{")]
+        lost = int(re.search(r"steno: (\d+) lines of the log are lost, because standard error was not read\n", text.decode())[1])
+        assert all(json.loads(line)["code"] == 404 for line in lines) and lost > 500 and len(lines) > 100, (lost, len(lines))
+        os.close(read)
 
 
 def test_spool():

@@ -6,6 +6,7 @@
 #include "cli/signals.h"
 #include "cmd.h"
 #include "serve.h"
+#include "verbs/serve_log.h"
 #include "verbs/serve_models.h"
 #include <signal.h>
 #include <stdatomic.h>
@@ -201,12 +202,6 @@ static void on_signal(void *user, int sig)
     if (!s) early_signals(r); /* it may run by now */
 }
 
-static void log_line(void *user, const char *line)
-{
-    (void)user;
-    fprintf(stderr, "%s\n", line);
-}
-
 static void params_fill(struct serve_params *p, struct server *v, struct serve_model *models, const struct systemd *systemd)
 {
     const struct opts *o = &v->o;
@@ -215,7 +210,7 @@ static void params_fill(struct serve_params *p, struct server *v, struct serve_m
     p->n_models = v->models.n;
     p->open = served_open;
     p->close = served_close;
-    p->log = log_line;
+    p->log = serve_log_line;
     p->user = &v->models;
     p->host = o->host;
     p->port = (int)o->port;
