@@ -229,9 +229,8 @@ int32_t generator_draft_count(const struct generator *c, int32_t texts)
     const struct sampler *l = &c->lane->sampler;
     if (!c->uses_draft) return 0;
     const int32_t ids = l->limit - l->n - 1, there = c->s->batch->draft->model->text_ctx - (int32_t)(c->s->held.len / sizeof(int32_t));
-    const int32_t room = ids < there ? ids : there;
-    if (c->p->draft_max < 0) return speculation_worth(&c->speculation, c->s->batch, texts, room < DRAFT_MAX ? room : DRAFT_MAX);
-    return room < c->p->draft_max ? room : c->p->draft_max;
+    const struct draft_limits limits = { c->p->draft_max, ids < there ? ids : there };
+    return draft_model_count(&c->speculation, c->s->batch, texts, limits);
 }
 
 struct draft_text generator_text(const struct generator *c, int32_t texts)

@@ -142,8 +142,7 @@ static int drafts_add(struct steno_batch *b, struct draft_text *text)
         const steno_session *s = user_of(b, i);
         const struct generator *c = s ? &lm_of(s)->request.generator : NULL;
         if (!c || reads(b, i) || c->status || c->lane->sampler.done) continue;
-        struct draft_text t = generator_text(c, choosing);
-        if (t.n_draft > COSTS_ROWS / choosing - 1) t.n_draft = COSTS_ROWS / choosing - 1;
+        const struct draft_text t = generator_text(c, choosing);
         if (t.n_draft < 1) continue;
         if (text) text[n] = t;
         n++;
