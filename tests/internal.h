@@ -186,6 +186,14 @@ static inline void inside_abort(steno_session *s, int (*should_abort)(void *user
 
 /* ---- a transcription ---- */
 
+/* Changes the range of segment i, in seconds. */
+static inline void inside_segment_move(const steno_session *s, int i, double start, double end)
+{
+    struct segment *g = (struct segment *)(void *)s->result.segments.p + i;
+    g->start = start;
+    g->end = end;
+}
+
 /* The prompt of the last window. */
 struct prompted { const int32_t *id; int32_t n, sot; };
 static inline struct prompted inside_prompt(const steno_session *s)

@@ -97,7 +97,7 @@ static int describe(steno_model *m, struct weights *w, steno_error *e)
     if (rc) return rc;
     m->name = s.d_out == 1024 ? "0.6b" : "qwen3-forced-aligner";
     rc = qwen3_asr_describe(m, &s, w, e);
-    for (int i = 0; i < m->n_states; i++) m->state[i].pooled = 1; /* of short clips several, and of the longest one */
+    for (int i = 0; i < m->n_states; i++) m->state[i].pooled = 1; /* all lanes share the blocks of one full context */
     return rc ? rc : describe_part(m, &s, w->name, e);
 }
 

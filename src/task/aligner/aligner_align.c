@@ -32,7 +32,7 @@ static int check(steno_session *s, const steno_transcribe_params *p)
 /* Where a line or a segment is written to. */
 struct place {
     double at, end;           /* seconds in the file: of its clip */
-    const struct buf *ms, *probability; /* of marks; no ms: they have no times */
+    const struct buf *ms, *probability; /* of marks; ms empty: no times */
     size_t mark;              /* the first of its marks */
     struct buf *text, *words; /* results */
 };
@@ -142,6 +142,7 @@ struct realign {
     struct result *r;
     struct buf segments, words;
     int settled;             /* segments before it have their words */
+    int64_t done_ms;         /* reported progress */
 };
 
 static struct segment *segment_at(const struct realign *j, int i) { return (struct segment *)(void *)j->segments.p + i; }
@@ -156,12 +157,20 @@ static int words_find(const struct realign *j, int i)
     return failed ? err_nomem(&j->s->error, a->text.len, "the text") : STENO_OK;
 }
 
+/* Reports progress up to the end of a segment: less than the duration, which is reported at the end. */
+static void progress(struct realign *j, const struct segment *g)
+{
+    const int64_t at = llround(g->end * 1000);
+    if (!j->p->on_progress || at <= j->done_ms || at >= j->r->duration_ms) return;
+    j->done_ms = at;
+    j->p->on_progress(j->p->user, at, j->r->duration_ms);
+}
+
 /* Writes the words of the next segment, whose times are in `of`: n samples, marks from `mark` on. of NULL: it has no words. */
 static int settle(struct realign *j, const struct place *of, int64_t n)
 {
     const int i = j->settled++;
     struct segment *g = segment_at(j, i);
-    const int64_t duration = j->r->duration_ms;
     g->n_words = 0;
     g->first_word = j->words.len / sizeof(struct word);
     g->word_source = NULL;
@@ -175,8 +184,7 @@ static int settle(struct realign *j, const struct place *of, int64_t n)
         to.words = &j->words;
         put_words(aligner_of(j->s), aligner_of(j->s)->text.p, &to, g);
     }
-    const int64_t at = llround(g->end * 1000);
-    if (j->p->on_progress && at >= 0) j->p->on_progress(j->p->user, at < duration ? at : duration, duration);
+    progress(j, g);
     return STENO_OK;
 }
 
@@ -212,22 +220,20 @@ static int chain_run(struct realign *j, int i, const struct aligner_range *r)
     return rc;
 }
 
-/* Adds a segment to the run, with the audio pcm[n]. */
+/* Adds a segment to the run: the words in a->words, with the audio pcm[n]. */
 static int run_join(struct realign *j, int i, const float *pcm, int64_t n)
 {
     struct aligner_session *a = aligner_of(j->s);
-    int rc, fits = 0;
-    for (int is_alone = 0; !fits; is_alone = 1) {
+    for (int is_alone = 0;; is_alone = 1) {
         struct aligner_clip c = { .words = { aligner_text_words(a), 0 }, .n = n, .of = i };
-        rc = words_find(j, i);
-        if (!rc) rc = aligner_text_add(j->s);
+        int fits = 0, rc = aligner_text_add(j->s);
         c.words.n = aligner_text_words(a) - c.words.first;
         if (!rc) rc = aligner_run_add(j->s, pcm, &c, &fits);
         if (rc || fits || is_alone) return rc;
         rc = run_end(j, i);
+        if (!rc) rc = words_find(j, i);
         if (rc) return rc;
     }
-    return STENO_OK;
 }
 
 static int segment_add(struct realign *j, int i)
@@ -278,6 +284,7 @@ int aligner_align_result(steno_session *s, struct result *r, const steno_source 
         const struct buf old = r->words;
         r->words = j.words;
         j.words = old;
+        if (p->on_progress) p->on_progress(p->user, r->duration_ms, r->duration_ms);
     }
     buf_free(&j.segments);
     buf_free(&j.words);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include "api/shipped.h"
 #include "golden.h"
+#include "internal.h"
 #include "qwen3_asr.h"
 
 static struct audio demo;
@@ -197,6 +198,48 @@ static void test_audio_that_is_missing_leaves_segments_without_words(void **stat
     }
 }
 
+struct progress { int calls, ends; int64_t last, total; };
+
+static void progress_add(void *user, int64_t done_ms, int64_t total_ms)
+{
+    struct progress *x = user;
+    assert_true(done_ms >= x->last && done_ms <= total_ms && !x->ends);
+    x->calls++;
+    x->last = done_ms;
+    x->total = total_ms;
+    x->ends += done_ms == total_ms;
+}
+
+/* The last segment ends before the audio does, or behind it; the second one ends before the first. */
+static void test_progress_does_not_fall_and_ends_once(void **state)
+{
+    (void)state;
+    for (int silent_s = 0; silent_s <= 3; silent_s += 3) {
+        struct progress x = { 0 };
+        steno_transcribe_params p = params_new();
+        struct audio a = { NULL, demo.n + silent_s * RATE };
+        a.pcm = calloc((size_t)a.n, sizeof *a.pcm);
+        assert_non_null(a.pcm);
+        memcpy(a.pcm, demo.pcm, (size_t)demo.n * sizeof *a.pcm);
+        assert_int_equal(steno_transcribe(of, a.pcm, a.n, &p), 0);
+        const int n = steno_segment_count(of);
+        steno_segment first = { .size = sizeof first }, last = first;
+        assert_true(n >= 2 && !steno_segment_get(of, 0, &first) && !steno_segment_get(of, n - 1, &last));
+        assert_true(!silent_s || last.end < (double)a.n / RATE - 1);
+        inside_segment_move(of, 1, first.start, first.end - 0.5);
+        if (!silent_s) inside_segment_move(of, n - 1, last.start, (double)a.n / RATE + 1);
+        struct reader r = { a.pcm, a.n, 0, 0, 0 };
+        const steno_source src = source_of(&r);
+        p.on_progress = progress_add;
+        p.user = &x;
+        if (steno_align_result(by, of, &src, &p)) fail_msg("%s", steno_last_error(by));
+        assert_int_equal(x.ends, 1);
+        assert_int_equal(x.total, a.n * 1000 / RATE);
+        assert_in_range(x.calls, 2, n + 1);
+        free(a.pcm);
+    }
+}
+
 static int stop(void *user)
 {
     return ++*(int *)user > 3;
@@ -272,6 +315,7 @@ int main(void)
         cmocka_unit_test(test_segments_that_run_together_have_the_same_words),
         cmocka_unit_test(test_words_are_replaced),
         cmocka_unit_test(test_audio_that_is_missing_leaves_segments_without_words),
+        cmocka_unit_test(test_progress_does_not_fall_and_ends_once),
         cmocka_unit_test(test_a_failure_leaves_the_transcript_as_it_was),
         cmocka_unit_test(test_calls_that_do_not_fit_are_refused),
         cmocka_unit_test(test_a_punctuated_transcript_is_refused),
