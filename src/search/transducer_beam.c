@@ -1,6 +1,7 @@
 /* steno: beam search of a transducer. SPDX-License-Identifier: MIT
  *
  * Alignments are nodes of a tree. The last token of a new hypothesis becomes a node at the end of a step, if the hypothesis is still there.
+ * Nodes that no hypothesis has any more are dropped when they could be half of all.
  * The beam `pool` has hypotheses at later rows. They compete with each other, although their rows may differ by a duration. */
 #include "search/transducer_beam.h"
 #include <math.h>
@@ -8,7 +9,12 @@
 #include "base/hash.h"
 #include "search/log_add.h"
 
-struct beam_node { uint32_t parent; struct transducer_token token; float logprob; };
+struct beam_node {
+    uint32_t parent; /* less than its own number */
+    struct transducer_token token;
+    float logprob;
+    uint32_t to;     /* while nodes are dropped: its new number; 0: it is dropped */
+};
 
 static const double none = -(double)INFINITY;
 
@@ -54,10 +60,52 @@ static int32_t context_of(const struct transducer_beam *b, const struct beam_tex
 static void tail_settle(struct transducer_beam *b, struct beam_text *t)
 {
     if (!t->has_tail) return;
-    const struct beam_node node = { t->node, t->tail, t->tail_logprob };
+    const struct beam_node node = { t->node, t->tail, t->tail_logprob, 0 };
     buf_add(&b->nodes, &node, sizeof node);
     t->node = (uint32_t)(b->nodes.len / sizeof node);
     t->has_tail = 0;
+}
+
+/* ---- nodes that are left ---- */
+
+static uint32_t nodes_least(const struct transducer_beam *b) { return 16 * (uint32_t)b->width; }
+
+/* Numbers the nodes of texts, in their order. x: all nodes, the first one is number 1. @return their number */
+static uint32_t nodes_number(const struct transducer_beam *b, struct beam_node *x, uint32_t n)
+{
+    uint32_t left = 0;
+    for (uint32_t k = 1; k <= n; k++) x[k - 1].to = 0;
+    for (int i = 0; i < b->n_pool; i++)
+        if (b->pool[i].node) x[b->pool[i].node - 1].to = 1;
+    for (int i = 0; i < b->n_here; i++)
+        if (b->here[i].node) x[b->here[i].node - 1].to = 1;
+    for (uint32_t k = n; k; k--)
+        if (x[k - 1].to && x[k - 1].parent) x[x[k - 1].parent - 1].to = 1;
+    for (uint32_t k = 1; k <= n; k++)
+        if (x[k - 1].to) x[k - 1].to = ++left;
+    return left;
+}
+
+/* Drops the nodes of no text. All texts are in `pool` and `here`, and have no tails. */
+static void nodes_drop(struct transducer_beam *b)
+{
+    struct beam_node *x = (struct beam_node *)(void *)b->nodes.p;
+    const uint32_t n = (uint32_t)(b->nodes.len / sizeof *x);
+    if (n <= b->n_nodes_most || b->nodes.err) return;
+    const uint32_t left = nodes_number(b, x, n);
+    for (int i = 0; i < b->n_pool; i++)
+        if (b->pool[i].node) b->pool[i].node = x[b->pool[i].node - 1].to;
+    for (int i = 0; i < b->n_here; i++)
+        if (b->here[i].node) b->here[i].node = x[b->here[i].node - 1].to;
+    for (uint32_t k = 1; k <= n; k++) { /* `to` stays: children of the old number k follow */
+        if (!x[k - 1].to) continue;
+        struct beam_node *to = &x[x[k - 1].to - 1];
+        to->parent = x[k - 1].parent ? x[x[k - 1].parent - 1].to : 0;
+        to->token = x[k - 1].token;
+        to->logprob = x[k - 1].logprob;
+    }
+    b->nodes.len = left * sizeof *x;
+    b->n_nodes_most = 2 * left > nodes_least(b) ? 2 * left : nodes_least(b);
 }
 
 /* ---- slots ---- */
@@ -271,6 +319,7 @@ void transducer_beam_begin(struct transducer_beam *b, int32_t n_rows)
     memset(b->users, 0, sizeof b->users);
     b->users[0] = 1;
     buf_clear(&b->nodes);
+    b->n_nodes_most = nodes_least(b);
 }
 
 int transducer_beam_next(struct transducer_beam *b)
@@ -278,6 +327,7 @@ int transducer_beam_next(struct transducer_beam *b)
     step_end(b);
     if (!b->n_here) row_begin(b);
     if (b->nodes.err) return b->n_here = 0;
+    nodes_drop(b);
     for (int i = 0; i < b->n_here; i++)
         if (b->here[i].pending >= 0) b->here[i].to = slot_take(b);
     return b->n_here;

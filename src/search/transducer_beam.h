@@ -48,7 +48,8 @@ struct transducer_beam {
     struct beam_text pool[RUN_BEAMS], here[RUN_BEAMS], next[RUN_BEAMS]; /* best first. here: all at one row */
     int n_pool, n_here, n_next;
     uint8_t users[BEAM_SLOTS];  /* hypotheses that refer to a slot */
-    struct buf nodes;           /* struct beam_node */
+    struct buf nodes;           /* struct beam_node: of the texts that are left, and at most as many others */
+    uint32_t n_nodes_most;      /* with more, those of no text are dropped */
 };
 
 /* Number of slots of a search. */

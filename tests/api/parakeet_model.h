@@ -173,4 +173,13 @@ static inline struct folder pk_ctc_folder(void) { return pk_folder(PK_CTC); }
 static inline struct folder pk_tdt_folder(void) { return pk_folder(PK_TDT); }
 static inline struct folder pk_rnnt_folder(void) { return pk_folder(PK_RNNT); }
 static inline struct folder pk_stream_folder(void) { return pk_folder(PK_STREAM); }
+
+/* Of all segments. */
+static inline int pk_tokens(const steno_session *s)
+{
+    int n = 0;
+    steno_segment g = { .size = sizeof g };
+    for (int i = 0; !steno_segment_get(s, i, &g); i++) n += g.n_tokens;
+    return n;
+}
 #endif

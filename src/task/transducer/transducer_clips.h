@@ -35,7 +35,7 @@ struct transducer_lane {
     struct transducer search;
     struct buf ids, tokens, rows; /* int32_t, struct sampled_token, struct piece_rows; an error ends the clip */
     struct buf texts;             /* struct searched_text: texts of a beam search, one after another; rows are of the first */
-    struct lane_search *beams;    /* its memory for beam searches; NULL before the first one */
+    struct lane_search *beams;    /* its beam search, of the pool */
     int32_t base;                 /* number of the window's first row: of a stream */
     float *predicted;             /* [width] output of the prediction network */
     int32_t next;                 /* the id to run that network on; -1: it has been run */

@@ -4,24 +4,24 @@
  * is put into a lane of the executor; afterwards it is stored in another slot. */
 #include "task/transducer/transducer_search.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "search/transducer_beam.h"
-
-/* The slots of all lanes that search together. */
-struct beam_pool {
-    uint8_t *state;            /* [slots, state_sz] */
-    float *predicted;          /* [slots, width of the joint network] */
-    size_t state_sz;
-    uint32_t slots, used;
-};
 
 struct lane_search {
     struct transducer_beam beam;
     uint8_t *state;            /* the lane's part of the pool, as predicted */
     float *predicted;
     size_t state_sz;
-    struct buf tokens, logprobs;
+};
+
+/* The searches and the slots of all lanes that search together. */
+struct beam_pool {
+    struct lane_search *search; /* [n_windows] of which n are in use */
+    uint8_t *state;            /* [slots, state_sz] */
+    float *predicted;          /* [slots, width of the joint network] */
+    size_t state_sz;
+    uint32_t n, slots, used;
+    struct buf tokens, logprobs; /* of a text that is added to its lane */
 };
 
 _Static_assert((int)RUN_BEAMS <= (int)TRANSDUCER_ROWS, "the hypotheses of a lane fit into a run");
@@ -31,15 +31,6 @@ struct round { struct transducer_lane *const *lanes; uint32_t n, lane; int at; }
 
 /* ---- memory */
 
-void transducer_search_close(struct lane_search *c)
-{
-    if (!c) return;
-    transducer_beam_close(&c->beam);
-    buf_free(&c->tokens);
-    buf_free(&c->logprobs);
-    free(c);
-}
-
 /* All windows search together with usual beams, and at least one with the widest. */
 static void pool_take(struct beam_pool *p, struct arena_take *t, const steno_model *m, uint32_t n_windows)
 {
@@ -47,6 +38,7 @@ static void pool_take(struct beam_pool *p, struct arena_take *t, const steno_mod
     const uint32_t usual = n_windows * (uint32_t)transducer_beam_slots(USUAL), widest = (uint32_t)transducer_beam_slots(RUN_BEAMS);
     p->slots = usual > widest ? usual : widest;
     p->state_sz = state_pool_sz(&m->state[STATE_PREDICTION], m->kv_type[STATE_PREDICTION], 1);
+    p->search = arena_take(t, n_windows, sizeof *p->search);
     p->state = arena_take(t, p->slots, p->state_sz);
     p->predicted = arena_take(t, (size_t)p->slots * (size_t)transducer_of(m)->width, sizeof *p->predicted);
 }
@@ -73,17 +65,25 @@ static uint32_t slots_of(const struct transducer_lane *l)
     return l->window->s ? (uint32_t)transducer_beam_slots(clips_of(l->window->s)->request.p.beam_size) : 0;
 }
 
-/* A search for a lane, with the next slots of the pool. NULL: there is no memory */
+/* The next search of the pool for a lane, with the next slots. */
 static struct lane_search *search_of(const struct steno_batch *b, struct transducer_lane *l)
 {
     struct beam_pool *p = transducer_batch_of(b)->pool;
-    struct lane_search *c = l->beams ? l->beams : (l->beams = calloc(1, sizeof *c));
-    if (!c) return NULL;
+    struct lane_search *c = l->beams = &p->search[p->n++];
     c->state_sz = p->state_sz;
     c->state = p->state + p->used * p->state_sz;
     c->predicted = p->predicted + (size_t)p->used * (size_t)transducer_of(b->model)->width;
     p->used += slots_of(l);
     return c;
+}
+
+/* Ends the searches of the pool. */
+static void searches_end(struct beam_pool *p)
+{
+    for (; p->n; p->n--) transducer_beam_close(&p->search[p->n - 1].beam);
+    p->used = 0;
+    buf_free(&p->tokens);
+    buf_free(&p->logprobs);
 }
 
 /* ---- a round */
@@ -184,15 +184,10 @@ static int round_run(struct steno_batch *b, struct transducer_lane *const *lanes
 
 /* ---- clips */
 
-/* Begins the search of a lane. @return 0: there is no memory */
-static int lane_begin(struct steno_batch *b, struct transducer_lane *l)
+static void lane_begin(struct steno_batch *b, struct transducer_lane *l)
 {
     const struct transducer_model *m = transducer_of(b->model);
     struct lane_search *c = search_of(b, l);
-    if (!c) {
-        l->texts.err = 1;
-        return 0;
-    }
     c->beam.of = (struct transducer_shape){ m->blank, m->max_symbols, m->duration, m->n_durations };
     c->beam.width = clips_of(l->window->s)->request.p.beam_size;
     c->beam.hot = l->hot->words;
@@ -200,35 +195,35 @@ static int lane_begin(struct steno_batch *b, struct transducer_lane *l)
     exec_state_reset(b->exec, STATE_PREDICTION, 0);
     exec_state_get(b->exec, STATE_PREDICTION, 0, 0, c->state);
     transducer_beam_begin(&c->beam, l->search.n_rows);
-    return 1;
 }
 
 /* Adds the text of rank `place` to the lane. @return 0: there is none */
-static int text_add(struct transducer_lane *l, const steno_model *m, int place)
+static int text_add(const struct steno_batch *b, struct transducer_lane *l, int place)
 {
     struct searched_text text;
-    struct lane_search *c = l->beams;
-    buf_clear(&c->tokens);
-    buf_clear(&c->logprobs);
-    text.n = transducer_beam_end(&c->beam, place, &c->tokens, &c->logprobs, &text.logprob);
-    if (text.n < 0 || c->tokens.err || c->logprobs.err) return 0;
+    struct beam_pool *p = transducer_batch_of(b)->pool;
+    buf_clear(&p->tokens);
+    buf_clear(&p->logprobs);
+    text.n = transducer_beam_end(&l->beams->beam, place, &p->tokens, &p->logprobs, &text.logprob);
+    if (text.n < 0 || p->tokens.err || p->logprobs.err) return 0;
     for (int32_t i = 0; i < text.n; i++) {
-        const struct transducer_token *token = (const struct transducer_token *)(const void *)c->tokens.p + i;
-        transducer_token_add(l, m, token, ((const float *)(const void *)c->logprobs.p)[i]);
+        const struct transducer_token *token = (const struct transducer_token *)(const void *)p->tokens.p + i;
+        transducer_token_add(l, b->model, token, ((const float *)(const void *)p->logprobs.p)[i]);
     }
     buf_add(&l->texts, &text, sizeof text);
     return 1;
 }
 
-static void lane_end(struct transducer_lane *l, const steno_model *m)
+static void lane_end(const struct steno_batch *b, struct transducer_lane *l)
 {
+    const struct beam_pool *p = transducer_batch_of(b)->pool;
     const int32_t asked = clips_of(l->window->s)->request.p.n_best, n_best = asked > 1 ? asked : 1;
-    for (int i = 0; i < n_best && text_add(l, m, i); i++) {}
-    l->texts.err |= l->beams->beam.nodes.err || l->beams->tokens.err || l->beams->logprobs.err;
+    for (int i = 0; i < n_best && text_add(b, l, i); i++) {}
+    l->texts.err |= l->beams->beam.nodes.err || p->tokens.err || p->logprobs.err;
 }
 
 /* Keeps the lanes whose search goes on, and ends the others. @return their number */
-static uint32_t lanes_keep(const steno_model *m, struct transducer_lane **lane, uint32_t n)
+static uint32_t lanes_keep(const struct steno_batch *b, struct transducer_lane **lane, uint32_t n)
 {
     uint32_t live = 0, kept = 0;
     for (uint32_t i = 0; i < n; i++)
@@ -236,7 +231,7 @@ static uint32_t lanes_keep(const steno_model *m, struct transducer_lane **lane, 
     for (uint32_t i = 0; i < live; i++) {
         if (!lane[i]->window->s) continue; /* it ended while another one was asked */
         if (transducer_beam_next(&lane[i]->beams->beam)) lane[kept++] = lane[i];
-        else lane_end(lane[i], m);
+        else lane_end(b, lane[i]);
     }
     return kept;
 }
@@ -247,9 +242,12 @@ static uint32_t lanes_begin(struct steno_batch *b, struct transducer_lane **lane
 {
     struct beam_pool *p = transducer_batch_of(b)->pool;
     uint32_t taken = 0;
-    p->used = *begun = 0;
-    for (; taken < n && slots_of(lane[taken]) <= p->slots - p->used; taken++)
-        if (slots_of(lane[taken]) && lane_begin(b, lane[taken])) lane[(*begun)++] = lane[taken];
+    *begun = 0;
+    for (; taken < n && slots_of(lane[taken]) <= p->slots - p->used; taken++) {
+        if (!slots_of(lane[taken])) continue;
+        lane_begin(b, lane[taken]);
+        lane[(*begun)++] = lane[taken];
+    }
     return taken;
 }
 
@@ -260,7 +258,8 @@ int transducer_search(struct steno_batch *b, uint32_t n)
     int rc = STENO_OK;
     for (uint32_t at = 0; at < n && !rc; lane = transducer_batch_of(b)->busy + at) {
         at += lanes_begin(b, lane, n - at, &left);
-        while (!rc && (left = lanes_keep(b->model, lane, left)) > 0) rc = round_run(b, lane, left);
+        while (!rc && (left = lanes_keep(b, lane, left)) > 0) rc = round_run(b, lane, left);
+        searches_end(transducer_batch_of(b)->pool);
     }
     return rc;
 }

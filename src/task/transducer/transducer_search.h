@@ -6,10 +6,10 @@
 #define STENO_TASK_TRANSDUCER_TRANSDUCER_SEARCH_H
 #include "task/transducer/transducer_clips.h"
 
-/* Memory of the searches of a batch, whatever their beams: transducer_batch.pool. STENO_OK, STENO_ENOMEM */
+/* Memory of the searches of a batch, whatever their beams, but not the tokens of their texts: transducer_batch.pool. STENO_OK,
+ * STENO_ENOMEM */
 size_t transducer_search_memory(const steno_model *m, uint32_t n_windows);
 int transducer_search_open(struct steno_batch *b, steno_error *e);
-void transducer_search_close(struct lane_search *c); /* c may be NULL */
 /* Decodes the first n lanes of transducer_batch.busy, whose requests have beams. A lane's texts are those of its search, as many as the
  * request asks for, at least one; without memory, an error in a buffer of the lane. Returns a status of the executor. */
 int transducer_search(struct steno_batch *b, uint32_t n);

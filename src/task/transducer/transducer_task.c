@@ -124,13 +124,6 @@ static int part_batch_open(struct steno_batch *b, steno_error *e)
     return rc ? rc : transducer_search_open(b, e);
 }
 
-static void batch_close(struct steno_batch *b)
-{
-    const struct transducer_batch *t = transducer_batch_of(b);
-    for (uint32_t i = 0; t && t->lane && i < b->n_windows; i++) transducer_search_close(t->lane[i].beams);
-    transducer_batch_close(b);
-}
-
 static int part_open(steno_session *s, steno_error *e)
 {
     struct transducer_session *c = s->part = arena_array(&s->arena, 1, sizeof *c);
@@ -161,7 +154,7 @@ const struct task transducer_task = {
     .shape = shape,
     .batch_memory = batch_sz,
     .batch_open = part_batch_open,
-    .batch_close = batch_close,
+    .batch_close = transducer_batch_close,
     .memory = memory,
     .open = part_open,
     .close = part_close,

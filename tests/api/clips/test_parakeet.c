@@ -24,14 +24,6 @@ static int close_all(void **state)
     return 0;
 }
 
-static int tokens_of(const steno_session *s)
-{
-    int n = 0;
-    steno_segment g = { .size = sizeof g };
-    for (int i = 0; !steno_segment_get(s, i, &g); i++) n += g.n_tokens;
-    return n;
-}
-
 /* ---- two requests, each with a clip in the same run ---- */
 
 struct asked { int calls, stop_at; };
@@ -86,7 +78,7 @@ static void test_a_clip_looks_for_a_cancel_between_its_tokens(void **state)
         struct pair x = { .beams = beams };
         pair_open(&x);
         pair_run(&x);
-        const int n = tokens_of(x.s[0]);
+        const int n = pk_tokens(x.s[0]);
         const uint64_t want = result_digest(x.s[0]);
         assert_true(n > 100);
         assert_true(result_digest(x.s[1]) == want);
@@ -96,7 +88,7 @@ static void test_a_clip_looks_for_a_cancel_between_its_tokens(void **state)
             pair_run(&x);
             assert_non_null(strstr(steno_last_error(x.s[i]), "cancel"));
             assert_int_equal(x.asked[i].calls, n / 2); /* not asked again */
-            assert_int_equal(tokens_of(x.s[i]), 0);
+            assert_int_equal(pk_tokens(x.s[i]), 0);
             assert_true(result_digest(x.s[!i]) == want);
             x.asked[i].stop_at = 0;
         }
@@ -187,7 +179,7 @@ static void test_a_whole_file_has_one_result_for_every_longest_clip(void **state
             if (open_with_rows(&m, (enum pk_head)head, rows[i], &e)) fail_msg("%s", e.text);
             steno_session *s = session_new(m, NULL, 1);
             assert_int_equal(clips_of(s, &a, a.n).n, 1);
-            assert_true(tokens_of(s) > 20);
+            assert_true(pk_tokens(s) > 20);
             const uint64_t got = result_digest(s);
             if (i && got != want) fail_msg("head %d: another result with clips of %d rows", head, (int)rows[i]);
             want = got;
@@ -229,95 +221,6 @@ static void test_the_memory_of_long_clips_is_known_and_flat(void **state)
         steno_session_close(s);
         steno_model_close(m);
     }
-    free(a.pcm);
-}
-
-enum { MANY = 8, MANY_S = 3 };
-
-static steno_batch *many_open(const steno_model *m, steno_session **s)
-{
-    steno_batch *b;
-    steno_session_params sp;
-    s[0] = session_in_batch(&b, m, MANY, 1);
-    steno_session_params_init(&sp);
-    sp.batch = b;
-    for (int i = 1; i < MANY; i++) assert_int_equal(steno_session_open(&s[i], m, NULL, &sp, NULL), 0);
-    return b;
-}
-
-static int64_t many_memory(const steno_model *m, steno_batch *b)
-{
-    steno_batch_params bp;
-    steno_session_params sp;
-    steno_batch_params_init(&bp);
-    steno_session_params_init(&sp);
-    bp.max_windows = MANY;
-    sp.batch = b;
-    return steno_batch_memory(m, NULL, &bp) + MANY * steno_session_memory(m, NULL, &sp);
-}
-
-static void many_close(steno_batch *b, steno_session **s)
-{
-    for (int i = 0; i < MANY; i++) steno_session_close(s[i]);
-    steno_batch_close(b);
-}
-
-/* Runs MANY requests of a batch together, each with a part of the audio. */
-static void many_run(steno_batch *b, steno_session *const *s, const struct audio *a, int beams)
-{
-    steno_transcribe_params p;
-    struct tap tap[MANY];
-    steno_transcribe_params_init(&p);
-    p.beam_size = beams;
-    for (int i = 0; i < MANY; i++) {
-        tap[i] = (struct tap){ .pcm = a->pcm + i * RATE, .n = MANY_S * RATE };
-        const steno_source src = tap_source(&tap[i]);
-        assert_int_equal(steno_batch_add(b, s[i], &src, &p), 0);
-    }
-    assert_int_equal(steno_batch_run(b), 0);
-}
-
-/* A published size. Whatever the beams, a batch of clips takes what it reports; those for which there is no room wait. */
-static void test_beams_take_the_memory_that_is_reported(void **state)
-{
-    (void)state;
-    need_counting();
-    steno_model *m;
-    steno_session *s[MANY];
-    const struct audio a = bursts((MANY + MANY_S) * RATE);
-    assert_int_equal(steno_model_open_random(&m, "parakeet-tdt_ctc-110m", "f16", 1, NULL, NULL), 0);
-    count_begin(-1);
-    steno_batch *b = many_open(m, s);
-    const int64_t opened = heap.bytes, said = many_memory(m, b);
-    many_run(b, s, &a, RUN_BEAMS);
-    const int64_t most = count_end().most;
-    if (llabs(said - opened) > opened / 20) fail_msg("%lld bytes reported, %lld opened", (long long)said, (long long)opened);
-    if (llabs(said - most) > most / 20) fail_msg("%lld bytes reported, %lld with beams", (long long)said, (long long)most);
-    many_close(b, s);
-    steno_model_close(m);
-    free(a.pcm);
-}
-
-/* All clips begin in one run; the memory is enough for some of them at a time. */
-static void test_clips_that_wait_for_slots_have_the_same_texts(void **state)
-{
-    (void)state;
-    static const int beams[] = { 2, 5, 12, RUN_BEAMS };
-    const struct audio a = bursts((MANY + MANY_S) * RATE);
-    steno_session *s[MANY], *alone = session_new(tdt, NULL, 1);
-    steno_batch *b = many_open(tdt, s);
-    for (size_t k = 0; k < sizeof beams / sizeof *beams; k++) {
-        steno_transcribe_params p;
-        steno_transcribe_params_init(&p);
-        p.beam_size = beams[k];
-        many_run(b, s, &a, beams[k]);
-        for (int i = 0; i < MANY; i++) {
-            assert_int_equal(steno_transcribe(alone, a.pcm + i * RATE, MANY_S * RATE, &p), 0);
-            assert_true(tokens_of(alone) > 5 && result_digest(s[i]) == result_digest(alone));
-        }
-    }
-    many_close(b, s);
-    steno_session_close(alone);
     free(a.pcm);
 }
 
@@ -443,8 +346,6 @@ int main(void)
         cmocka_unit_test(test_clips_are_as_long_as_the_model_was_opened_for),
         cmocka_unit_test(test_a_whole_file_has_one_result_for_every_longest_clip),
         cmocka_unit_test(test_the_memory_of_long_clips_is_known_and_flat),
-        cmocka_unit_test(test_beams_take_the_memory_that_is_reported),
-        cmocka_unit_test(test_clips_that_wait_for_slots_have_the_same_texts),
         cmocka_unit_test(test_clips_of_other_lengths_are_refused),
         cmocka_unit_test(test_a_setting_that_is_missing_or_cannot_be_is_refused_in_time),
         cmocka_unit_test(test_a_folder_without_a_tokenizer_is_refused),

@@ -261,12 +261,80 @@ static void test_hot_words_leave_blank_as_it_is_and_share_the_rest_by_their_push
     b.hot = NULL;
 }
 
+/* The texts of a long clip: struct transducer_token and logprobs, one text after another, and the sums of all. */
+struct long_texts { struct buf tokens, logprobs, sums; size_t nodes_most; };
+
+/* The state of a slot is a hash of its text. nodes_most: of transducer_beam, 0: as it is */
+static void search_long(struct long_texts *to, const struct network *w, int width, uint32_t nodes_most)
+{
+    static struct transducer_beam b;
+    uint32_t slot[BEAM_SLOTS] = { 0 };
+    b.of = w->of;
+    b.width = width;
+    transducer_beam_begin(&b, w->n_rows);
+    if (nodes_most) b.n_nodes_most = nodes_most;
+    for (int n; (n = transducer_beam_next(&b)) > 0;) {
+        uint32_t h[RUN_BEAMS];
+        for (int i = 0; i < n; i++) {
+            const struct beam_text *t = &b.here[i];
+            h[i] = t->pending < 0 ? slot[t->from] : t->pending == BLANK ? 1 : slot[t->from] * 31 + (uint32_t)t->pending + 7;
+            if (t->pending >= 0) assert_in_range(t->to, 0, transducer_beam_slots(width) - 1);
+        }
+        for (int i = 0; i < n; i++)
+            if (b.here[i].pending >= 0) slot[b.here[i].to] = h[i];
+        for (int i = 0; i < n; i++) {
+            float x[IDS + DURATIONS_MAX];
+            for (int32_t k = 0; k < IDS + w->of.n_durations; k++)
+                x[k] = w->sharp * noise_of((h[i] ^ (uint32_t)b.here[i].row * 40503u) * 131 + (uint32_t)k);
+            transducer_beam_feed(&b, i, &(struct joint_logits){ x, sum_of(x, IDS) });
+        }
+        if (b.nodes.len > to->nodes_most) to->nodes_most = b.nodes.len;
+    }
+    double sum;
+    for (int i = 0; transducer_beam_end(&b, i, &to->tokens, &to->logprobs, &sum) > 0; i++) buf_add(&to->sums, &sum, sizeof sum);
+    transducer_beam_close(&b);
+}
+
+static void assert_same_bytes(const struct buf *x, const struct buf *y)
+{
+    assert_int_equal(x->len, y->len);
+    assert_memory_equal(x->p, y->p, x->len);
+}
+
+/* Their memory grows with the text, not with the number of hypotheses that were dropped. */
+static void test_the_nodes_of_dropped_texts_are_dropped_and_the_others_stay(void **state)
+{
+    enum { NODE = 24 /* bytes */ };
+    static const int width[] = { 2, 5, RUN_BEAMS };
+    (void)state;
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < sizeof width / sizeof *width; i++) {
+            struct long_texts kept = { 0 }, want = { 0 };
+            struct network w = networks[k];
+            w.sharp = 10;
+            w.n_rows = 3000;
+            search_long(&kept, &w, width[i], 0);
+            search_long(&want, &w, width[i], UINT32_MAX);
+            assert_int_equal(kept.sums.len, (size_t)width[i] * sizeof(double));
+            assert_same_bytes(&kept.tokens, &want.tokens);
+            assert_same_bytes(&kept.logprobs, &want.logprobs);
+            assert_same_bytes(&kept.sums, &want.sums);
+            const size_t of_one = kept.tokens.len / (size_t)width[i] / sizeof(struct transducer_token);
+            assert_true(of_one > 500);
+            assert_in_range(kept.nodes_most, NODE * of_one, 2 * NODE * (of_one + 16 * (size_t)width[i]));
+            assert_true(want.nodes_most > (width[i] > 2 ? 4 : 1) * kept.nodes_most);
+            buf_free(&kept.tokens), buf_free(&kept.logprobs), buf_free(&kept.sums);
+            buf_free(&want.tokens), buf_free(&want.logprobs), buf_free(&want.sums);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_beam_for_all_texts_has_the_sums_over_all_alignments),
         cmocka_unit_test(test_narrow_beams_find_the_best_text_of_longer_audio),
         cmocka_unit_test(test_hot_words_leave_blank_as_it_is_and_share_the_rest_by_their_pushes),
+        cmocka_unit_test(test_the_nodes_of_dropped_texts_are_dropped_and_the_others_stay),
         cmocka_unit_test(test_logits_that_are_no_numbers_end_in_the_texts_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
