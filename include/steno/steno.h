@@ -130,13 +130,14 @@ enum steno_compute {
     STENO_COMPUTE_F32 = 1,  /* all products and sums in f32 */
     /* Whisper's encoder: most products, keys and values in bf16, sums in f32. The decoder uses matrices as stored. Float types are
      * multiplied with f32 activations, q4_0 with 8-bit ones, other blocks with 16-bit ones. Keys and values are f16. At
-     * levels that multiply bytes (avxvnni, avx512vnni and above, dotprod and above) the cross keys of a window have 12 bits, its values 8.
+     * avx2 and levels that multiply bytes (avxvnni, avx512vnni and above, dotprod and above) the cross keys of a window have 12 bits, its
+     * values 8.
      * The most probable tokens and their logits are exactly those of the stored matrix. If only these tokens are needed, the denominator
      * of their probabilities is a sum over int8 logits (error at most 1e-3 in the tested recordings). */
     STENO_COMPUTE_BF16 = 2,
     /* As STENO_COMPUTE_BF16, but the encoder's feed-forward matrices are int8, with one scale per row and per output and int32 sums. A
-     * matrix with outliers is not. The decoder's matrices are int8 in blocks of 32 (q8_0). Changes a few words per thousand, more on
-     * noisy speech. steno_plan_dump shows the type of each matrix. */
+     * matrix with outliers is not. The decoder's matrices are int8 in blocks of 32 (q8_0). At avx2 all keys and values are f16. Changes a
+     * few words per thousand, more on noisy speech. steno_plan_dump shows the type of each matrix. */
     STENO_COMPUTE_INT8 = 3,
     /* As STENO_COMPUTE_BF16, but the encoder's matrices are int16, with one scale per output and per 128 values of a row. Its attention
      * is int16 in layers with a small range of scores, else f32. The error is a tenth of bf16's. */

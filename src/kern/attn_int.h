@@ -2,27 +2,19 @@
  *
  * KV_INT_D d of a block's keys are stored like a block of weights of PK_Q8_QUAD, and (not for KV_Q8) one of PK_Q4_QUAD with four more bits
  * of each. Values are stored like a block of PK_Q8_QUAD. All products are therefore those of lowp_blocks.h: vectors of keys or values are
- * read once, and all rows are multiplied with them. While keys are multiplied, their values are prefetched; while values are multiplied,
- * the next keys are.
+ * read once, and all rows are multiplied with them; with BLOCK_ROWS > 1 they are read once for each tile of rows (attn_int_tiles.h). While
+ * keys are multiplied, their values are prefetched; while values are multiplied, the next keys are.
  *
  * Before it includes this header, a file defines vf_load_bf16, the primitives of lowp_blocks.h, and:
- *   row_to_weights(row, x, n)          as quantize_attn_weights, integers of a block in the order of quad_more
+ *   row_to_weights(row, x, n)          as quantize_attn_weights, integers of a block in the order of their products
+ * and, with BLOCK_ROWS 1:
  *   quad_more(high, low, b, x)         add QUAD_VECTORS blocks b times a row's block x to sums of integers
  *   ints_joined(high, low)             the sum of both
- * If QUADS_SIGNED is 1 (lowp.h), values are signed and sums begin with 0. */
+ * If QUADS_SIGNED is 1 (knobs.h), values are signed and sums begin with 0. */
 #ifndef STENO_KERN_ATTN_INT_H
 #define STENO_KERN_ATTN_INT_H
 #include "kern/attn_group.h"
 #include "kern/lowp_blocks.h"
-
-enum { AT_ONCE = QUAD_VECTORS * VF_N }; /* outputs of a block that are computed at a time */
-
-/* The vectors of a block from output c on. */
-INLINE void int_vectors(vi b[QUAD_VECTORS][QUAD_WEIGHTS], enum packed_type t, const char *ints, size_t c)
-{
-    UNROLL
-    for (size_t i = 0; i < QUAD_VECTORS; i++, c += VF_N) quad_weights(b[i], t, ints + c / QUAD_W * quad_outputs_sz(t) + c % QUAD_W * 4);
-}
 
 /* Prefetch lines [from, to) of 64 bytes. */
 INLINE void bring(const char *p, size_t from, size_t to)
@@ -46,6 +38,15 @@ INLINE void queries_ints(struct attn_scratch *s, enum kv_type t, const struct at
 #if BLOCK_ROWS > 1
 #include "kern/attn_int_tiles.h"
 #else
+enum { AT_ONCE = QUAD_VECTORS * VF_N }; /* outputs of a block that are computed at a time */
+
+/* The vectors of a block from output c on. */
+INLINE void int_vectors(vi b[QUAD_VECTORS][QUAD_WEIGHTS], enum packed_type t, const char *ints, size_t c)
+{
+    UNROLL
+    for (size_t i = 0; i < QUAD_VECTORS; i++, c += VF_N) quad_weights(b[i], t, ints + c / QUAD_W * quad_outputs_sz(t) + c % QUAD_W * 4);
+}
+
 /* Add KV_INT_D d of the keys' high or low bits to the scores of KV_BLOCK positions, [rows] of SCORE_LD. x: those d of the first row. fresh:
  * scores begin with 0. values: prefetch `lines` lines of them. */
 INLINE void score_ints(float *score, const struct key_block *b, enum packed_type t, const char *ints, const uint16_t *scale_k,

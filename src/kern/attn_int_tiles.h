@@ -5,6 +5,10 @@
 #ifndef STENO_KERN_ATTN_INT_TILES_H
 #define STENO_KERN_ATTN_INT_TILES_H
 
+#if QUADS_SIGNED || QUAD_PARTS != 2
+#error "attn_int_tiles.h needs unsigned values whose bytes are widened to two vectors"
+#endif
+
 enum { INT_ROWS = 5 /* of a tile */, INT_VECTORS = 2, ROW_VECTORS = KV_BLOCK / VF_N };
 
 /* Rows of the next tile, of `left` > 1: at least two. */

@@ -11,11 +11,12 @@
  *   vi_above(low, plane, left, mask)  low | (plane << left & mask); left < 0: shifted to the right
  *   quad_bytes(b, v)             b[QUAD_PARTS]: a vector of byte weights in the form of its products
  *   quad_sums(to, n, t, b, x, run)  to[n]: sums of a run of n <= QUAD_VECTORS blocks b, as f32, with the row's block x and its start value;
- *                              with BLOCK_ROWS > 1 also:
+ *                              with BLOCK_ROWS > 1 instead:
+ *   quad_add(sum, t, w, x)       add the products of word x and a vector w of weights to *sum, which stays in its register
  *   quad_tile(sums, rows, t, b, x, ld, run)  sums of integers of rows and BLOCK_VECTORS blocks, without start values
  *   quad_step(sum, t, b, x, i)   sum, and products of word i of weights
  *   quad_sum(sum, t, x, run)     such a sum as f32, with the row's start value
- *   row_to_blocks(to, t, x, k)   blocks of x as quantize_block computes them, with their integers in the order of quad_sums */
+ *   row_to_blocks(to, t, x, k)   blocks of x as quantize_block computes them, with their integers in the order of these products */
 #ifndef STENO_KERN_LOWP_BLOCKS_H
 #define STENO_KERN_LOWP_BLOCKS_H
 #include "kern/lowp_rows.h"

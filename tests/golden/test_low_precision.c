@@ -64,7 +64,7 @@ static void test_int8_changes_as_many_texts_as_the_manual_has(void **state)
     texts_change(level_tested(), STENO_COMPUTE_INT8, STENO_COMPUTE_INT8, NULL);
 }
 
-/* A level that auto takes int16 or f32 at beside keys and values in f16; NULL: this machine has none. */
+/* A level at which auto takes int16 or f32 beside cross keys of 12 bits; NULL: this machine has none. */
 static const char *level_of_auto(void)
 {
     const char *name;

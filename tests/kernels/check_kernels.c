@@ -246,8 +246,8 @@ static unsigned check_levels(struct check *c, struct kern *k, const char *only)
     return failures;
 }
 
-/* Which products a level gains from: of bf16, int16, int8 (by blocks if x has no more bits, too), blocks; and whether KV_INT is faster than
- * f16, which with AVX2 it is, too. */
+/* Which products a level gains from: of bf16, int16, int8 (by blocks if x has no more bits, too), blocks. KV_INT is faster than f16 at
+ * levels with products of bytes, and at avx2. */
 static unsigned check_gains(struct check *c)
 {
     static const struct { const char *level, *gains; } table[] = {

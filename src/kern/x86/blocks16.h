@@ -15,25 +15,6 @@ PRIM void quad_bytes(vi b[2], vi w)
     b[0] = vi_and(w, MM(set1_epi16)(255));
     b[1] = MM(srli_epi16)(w, 8);
 }
-PRIM vs quad_dots(vs sum, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x, struct quad_words of)
-{
-    UNROLL
-    for (size_t i = 2 * of.from; i < 2 * of.to; i++) sum = MM(add_epi32)(sum, MM(madd_epi16)(b[0][i], vi_set1(x[i])));
-    return sum;
-}
-PRIM vs quad_dots_nibbles(vs sum, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)
-{
-    vi halves = MM(maddubs_epi16)(b[0][0], vi_set1(x[0]));
-    UNROLL
-    for (size_t i = 1; i < QBLOCK / 4; i++) halves = MM(add_epi16)(halves, MM(maddubs_epi16)(b[0][i], vi_set1(x[i])));
-    return MM(add_epi32)(sum, MM(madd_epi16)(halves, MM(set1_epi16)(1)));
-}
-PRIM void quad_sums(vf *to, const size_t n, enum packed_type t, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x, size_t run)
-{
-    (void)n;
-    const vs start = vs_set1(block_start(x, t, run));
-    *to = vf_of_ints(quad_x_is_wide(t) ? quad_dots(start, b, x, quad_words_of(t, run)) : quad_dots_nibbles(start, b, x));
-}
 #if BLOCK_ROWS > 1
 /* The sum stays in its register: otherwise gcc 12 copies all sums in each turn of a loop, or keeps them on the stack. */
 PRIM void quad_add(vs *sum, enum packed_type t, vi w, vi x)
@@ -76,13 +57,33 @@ PRIM void quad_tile(vs (*sum)[BLOCK_VECTORS], const size_t rows, enum packed_typ
         }
     }
 }
-#endif
+#else
+PRIM vs quad_dots(vs sum, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x, struct quad_words of)
+{
+    UNROLL
+    for (size_t i = 2 * of.from; i < 2 * of.to; i++) sum = MM(add_epi32)(sum, MM(madd_epi16)(b[0][i], vi_set1(x[i])));
+    return sum;
+}
+PRIM vs quad_dots_nibbles(vs sum, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)
+{
+    vi halves = MM(maddubs_epi16)(b[0][0], vi_set1(x[0]));
+    UNROLL
+    for (size_t i = 1; i < QBLOCK / 4; i++) halves = MM(add_epi16)(halves, MM(maddubs_epi16)(b[0][i], vi_set1(x[i])));
+    return MM(add_epi32)(sum, MM(madd_epi16)(halves, MM(set1_epi16)(1)));
+}
+PRIM void quad_sums(vf *to, const size_t n, enum packed_type t, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x, size_t run)
+{
+    (void)n;
+    const vs start = vs_set1(block_start(x, t, run));
+    *to = vf_of_ints(quad_x_is_wide(t) ? quad_dots(start, b, x, quad_words_of(t, run)) : quad_dots_nibbles(start, b, x));
+}
 PRIM vs ints_joined(vs none, vs sum) { return (void)none, sum; }
 PRIM void quad_more(vs *none, vs *sum, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x)
 {
     (void)none;
     *sum = quad_dots(*sum, b, x, all_words);
 }
+#endif
 PRIM void row_to_weights(uint32_t *to, const float *x, size_t n) { weights_put(to, x, n, 1); }
 PRIM void row_to_blocks(uint32_t *to, enum packed_type t, const float *x, size_t k) { blocks_put(to, t, x, k, 1); }
 #endif
