@@ -20,6 +20,7 @@ struct live {
     struct chunks chunks;
     int64_t late_ms;
     int64_t from;   /* audio before this sample belongs to no new turn */
+    int64_t first_ms; /* of a turn to its first update */
     /* The current turn. */
     int turn, open, passes;
     int64_t begin;  /* its first sample */
@@ -159,7 +160,7 @@ static int is_as_quiet(const struct live *l, int64_t end)
 static int range_decode(struct live *l, int64_t end, int is_last, struct words *to)
 {
     steno_transcribe_params p = l->p.text;
-    const int is_brief = pass_is_brief(end - l->begin);
+    const int is_brief = pass_is_brief(end - l->cut);
     if (end <= l->cut) return STENO_OK;
     struct kept_part part = { kept_from(&l->sound, l->cut), end - l->cut, 0 };
     const steno_source src = kept_source(&part);
@@ -168,7 +169,7 @@ static int range_decode(struct live *l, int64_t end, int is_last, struct words *
     if (l->p.sample_len) pass_limit(&p, end - l->cut, l->p.sample_len);
     if (l->language[0] && (l->prefix || !l->p.prefixed)) p.language = l->language;
     p.prefix = l->prefix;
-    if (!is_last && !p.audio_ctx) p.audio_ctx = pass_ctx(end - l->cut, l->p.audio_padding_ms, l->p.audio_ctx);
+    if (!is_last && !p.audio_ctx && !p.chunk_ms) p.audio_ctx = pass_ctx(end - l->cut, l->p.audio_padding_ms, l->p.audio_ctx);
     int rc = l->p.transcribe ? l->p.transcribe(l->p.user, l->p.session, &src, &p, is_last) :
                                steno_transcribe_source(l->p.session, &src, &p);
     l->loudest = steno_segment_count(l->p.session) ? -1 : kept_loudest(&l->sound, l->cut, end);
@@ -232,7 +233,7 @@ static void turn_open(struct live *l, int64_t at)
     l->open = 1;
     l->turn++;
     l->begin = l->cut = l->sure = at;
-    l->update = at + l->p.step_ms * PER_MS;
+    l->update = at + l->first_ms * PER_MS;
     l->close = -1;
     l->first = 0;
     l->loudest = -1;
@@ -394,6 +395,7 @@ int live_open(struct live **out, const struct live_params *p, steno_error *e)
     *out = NULL;
     if (!l) return STENO_ENOMEM;
     l->p = *p;
+    l->first_ms = p->step_ms;
     l->p.text.word_timestamps = p->has_words;
     int rc = p->vad ? finder_open(&l->finder, &l->sound, p->vad, p->team, p->find, e) : STENO_OK;
     if (!rc && p->chunks) rc = chunks_open(&l->chunks, &l->sound, p, e);

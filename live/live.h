@@ -91,7 +91,8 @@ int live_commit(struct live *l, steno_error *e);
  * turn has no endpoint. */
 int live_clear(struct live *l, int64_t n, steno_error *e);
 int live_end(struct live *l, steno_error *e);            /* ends the audio: all words become final */
-void live_step_set(struct live *l, int64_t step_ms);     /* changes step_ms from the next update on, also within a callback */
+void live_step_set(struct live *l, int64_t step_ms);     /* changes step_ms from the next update on, also within a callback;
+                                                          * the first update of a turn keeps that of live_open */
 void live_close(struct live *l);                         /* l may be NULL */
 int64_t live_disagreements(const struct live *l);        /* final words that differ from the last pass */
 #endif

@@ -44,9 +44,10 @@ typedef struct steno_live_params {
                                          *   steno_live_close */
     void (*on_event)(void *user, const steno_live_event *e); /**< called within steno_live_push and steno_live_end; must be set */
     void *user;
-    int32_t audio_padding_ms;           /**< Whisper: silence that a pass encodes after the turn, rounded up to a second, 500 to 30000;
-                                         *   default 3000. 0: the whole window, as the last pass of a turn, which takes up to six times as
-                                         *   long. Of other models ignored, and with audio_ctx in `text` */
+    int32_t audio_padding_ms;           /**< Whisper: silence that an update encodes after the turn, 500 to 30000; default 3000. Turn and
+                                         *   silence are rounded up to whole seconds. 0: the whole window, as the last pass of a turn, which
+                                         *   takes up to six times as long. Ignored for other models, and if `text` sets audio_ctx or
+                                         *   chunk_ms. While a language is detected, an update encodes the whole window, too */
 } steno_live_params;
 
 STENO_API void steno_live_params_init(steno_live_params *p);
@@ -65,8 +66,8 @@ STENO_API int steno_live_open(steno_live **out, const steno_model *model, steno_
 /** Push more audio.
  *
  * @param pcm      [n] samples at 16 kHz, mono, -1 to 1
- * @param late_ms  time that the first of them has waited for this call; from 200 ms on, or step_ms if that is less, passes wait for newer
- *                 audio, so that a slow machine makes fewer of them. 0: all passes are made
+ * @param late_ms  how late the call is: age of the last of the samples, or length of the audio that waits behind them. From 200 ms on,
+ *                 or step_ms if that is less, updates wait for newer audio, so that a slow machine makes fewer of them. 0: all are made
  * @return STENO_OK, STENO_EARG, STENO_ENOMEM, or what steno_transcribe returns; after a failure only steno_live_close is useful */
 STENO_API int steno_live_push(steno_live *l, const float *pcm, int64_t n, int64_t late_ms, steno_error *e);
 

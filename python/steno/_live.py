@@ -32,7 +32,7 @@ class Live:
     """
 
     def __init__(self, model: Model, vad: Optional[Model], step_ms: Optional[int], max_turn_ms: Optional[int],
-                 vad_options: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+                 audio_padding_ms: Optional[int], vad_options: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         self._model, self._vad = model, vad
         self._lock = threading.Lock() # of a call
         self._converter = Converter()
@@ -44,10 +44,12 @@ class Live:
         self._on_event = ON_EVENT(self._take_event)
         params = new("steno_live_params", vad=vad._handle() if vad is not None else None, on_event=pointer(self._on_event))
         streaming = model.supports("chunk_size") or model.supports("lookahead")
-        for name, value in (("step_ms", step_ms), ("max_turn_ms", max_turn_ms)):
+        for name, value in (("step_ms", step_ms), ("max_turn_ms", max_turn_ms), ("audio_padding_ms", audio_padding_ms)):
             if value is not None:
                 if streaming:
                     raise OptionError(f"{name}: the model decodes chunk by chunk, see chunk_size and lookahead", "EARG")
+                if name == "audio_padding_ms" and not model.supports("audio_ctx"):
+                    raise OptionError(f"{name} is for Whisper: an update of this model encodes only the turn", "EARG")
                 setattr(params, name, value)
         params.text = ctypes.cast(ctypes.pointer(self._text.struct), ctypes.c_void_p)
         params.find = ctypes.cast(ctypes.pointer(self._find.struct), ctypes.c_void_p) if vad_options else None
@@ -86,7 +88,7 @@ class Live:
             self._session.cancel()
 
     def push(self, samples: Any, *, late: float = 0.0) -> list[Event]:
-        """Push samples at 16 kHz. ``late`` is the number of seconds that the first of them waited; passes are skipped to catch up."""
+        """Push samples at 16 kHz. ``late`` is the age of the last of them in seconds: from 0.2 on, updates wait for newer audio."""
         data = Samples(samples)
         pcm: Any = ctypes.c_void_p(data.address)
         if data.is_int16:

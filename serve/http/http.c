@@ -46,13 +46,16 @@ static void on_completed(void *cls, struct MHD_Connection *mc, void **req, enum 
     if (x && !x->was_upgraded) exchange_end(x, why == MHD_REQUEST_TERMINATED_COMPLETED_OK);
 }
 
-static void conn_begin(struct httpd *h, void **socket_context)
+static void conn_begin(struct httpd *h, struct MHD_Connection *mc, void **socket_context)
 {
+    const union MHD_ConnectionInfo *info = h->mhd.MHD_get_connection_info(mc, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct arrival *a = info ? arrival_given(h, info->connect_fd) : NULL;
     pthread_mutex_lock(&h->lock);
-    struct conn *c = arrival_leave(h->drive.taking);
+    struct conn *c = a ? arrival_leave(a) : NULL; /* NULL: it was cut */
     if (c) conn_phase_set(c, CONN_HEAD, c->deadline_us);
     *socket_context = c;
     pthread_mutex_unlock(&h->lock);
+    free(a);
 }
 
 static void conn_end(struct httpd *h, struct conn *c)
@@ -68,8 +71,7 @@ static void conn_end(struct httpd *h, struct conn *c)
 
 static void on_connection(void *cls, struct MHD_Connection *mc, void **socket_context, enum MHD_ConnectionNotificationCode what)
 {
-    (void)mc;
-    if (what == MHD_CONNECTION_NOTIFY_STARTED) conn_begin(cls, socket_context);
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) conn_begin(cls, mc, socket_context);
     else if (*socket_context) conn_end(cls, *socket_context);
 }
 

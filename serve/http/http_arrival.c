@@ -25,6 +25,17 @@ struct arrival *arrival_next(struct httpd *h)
     return a;
 }
 
+struct arrival *arrival_given(struct httpd *h, int fd)
+{
+    for (struct arrival **at = &h->drive.given; *at; at = &(*at)->next) {
+        struct arrival *a = *at;
+        if (a->fd != fd) continue;
+        *at = a->next;
+        return a;
+    }
+    return NULL;
+}
+
 struct conn *arrival_leave(struct arrival *a)
 {
     struct conn *c = a->conn;

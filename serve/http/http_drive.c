@@ -2,7 +2,7 @@
  *
  * The thread of libmicrohttpd (all versions up to 1.0.1) asks for up to 128 events, and when it gets exactly 128 it waits for more before
  * it looks at them: their clients get no answer until another event comes. Run from outside it never waits, so this thread waits for it.
- * It does not count resumed connections among what is to be done (MHD_get_timeout), and may clear its own signal of them: drive_wake. */
+ * MHD_get_timeout does not count resumed connections, and their own signal may be lost, so who resumes one also calls drive_wake. */
 #include "http_state.h"
 #include <errno.h>
 #include <poll.h>
@@ -11,21 +11,33 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-static void take_arrivals(struct httpd *h, int is_end)
+static void arrival_end(struct httpd *h, struct arrival *a)
+{
+    pthread_mutex_lock(&h->lock);
+    struct conn *c = arrival_leave(a);
+    if (c) conn_retire(c);
+    pthread_mutex_unlock(&h->lock);
+    free(a);
+}
+
+/* Gives new connections to libmicrohttpd. It reports each of them to conn_begin: 0.9 within the call, 1.0 from MHD_run. */
+static void give_arrivals(struct httpd *h)
 {
     for (struct arrival *a; (a = arrival_next(h));) {
-        h->drive.taking = a; /* for conn_begin, which it calls */
+        const int fd = a->fd;
         pthread_mutex_lock(&h->lock);
-        const int is_cut = !a->conn || is_end;
+        const int is_cut = !a->conn;
         pthread_mutex_unlock(&h->lock);
-        if (is_cut) close(a->fd);
-        else h->mhd.MHD_add_connection(h->daemon, a->fd, (const struct sockaddr *)&a->sa, a->n_sa); /* closes the socket if it fails */
-        pthread_mutex_lock(&h->lock);
-        struct conn *c = arrival_leave(a); /* NULL, unless it failed */
-        if (c) conn_retire(c);
-        pthread_mutex_unlock(&h->lock);
-        h->drive.taking = NULL;
-        free(a);
+        if (is_cut) {
+            close(fd);
+            free(a);
+            continue;
+        }
+        a->next = h->drive.given;
+        h->drive.given = a;
+        if (h->mhd.MHD_add_connection(h->daemon, fd, (const struct sockaddr *)&a->sa, a->n_sa) == MHD_YES) continue;
+        a = arrival_given(h, fd); /* libmicrohttpd has closed the socket */
+        if (a) arrival_end(h, a);
     }
 }
 
@@ -40,8 +52,8 @@ static void *drive_run(void *user)
         MHD_UNSIGNED_LONG_LONG ms = 0;
         const int is_limited = h->mhd.MHD_get_timeout(h->daemon, &ms) == MHD_YES;
         if (poll(p, 2, !is_limited ? -1 : ms > 60000 ? 60000 : (int)ms) > 0 && p[1].revents && read(h->drive.wake, &n, sizeof n) < 0) {}
-        take_arrivals(h, 0);
-        h->mhd.MHD_run(h->daemon);
+        h->mhd.MHD_run(h->daemon); /* connections that end are counted out before new requests begin */
+        give_arrivals(h);
     }
     return NULL;
 }
@@ -63,7 +75,11 @@ void drive_close(struct httpd *h)
         atomic_store(&h->drive.ends, 1);
         drive_wake(h);
         pthread_join(h->drive.thread, NULL);
-        take_arrivals(h, 1);
+    }
+    for (struct arrival *a; (a = arrival_next(h)); arrival_end(h, a)) close(a->fd);
+    for (struct arrival *a; (a = h->drive.given);) {
+        h->drive.given = a->next;
+        arrival_end(h, a);
     }
     if (h->drive.wake >= 0) close(h->drive.wake);
 }

@@ -73,7 +73,7 @@ struct drive {
     int is_running, epoll, wake;
     atomic_int ends;
     struct arrival *first, **last;
-    struct arrival *taking; /* of the HTTP thread */
+    struct arrival *given; /* of the HTTP thread: to libmicrohttpd, which has not begun with them */
 };
 
 struct httpd {
@@ -110,6 +110,7 @@ void drive_wake(struct httpd *h);                  /* after each call that resum
 void drive_close(struct httpd *h);                 /* ends it */
 int arrival_add(struct httpd *h, struct conn *c, const struct sockaddr *sa, socklen_t n_sa); /* @return -1: no memory. With the lock */
 struct arrival *arrival_next(struct httpd *h);     /* takes it from the queue. @return NULL: there is none */
+struct arrival *arrival_given(struct httpd *h, int fd); /* takes the one of the socket from those that were given. @return NULL: none */
 struct conn *arrival_leave(struct arrival *a);     /* separates the two. @return its connection, or NULL. With the lock */
 int watch_open(struct httpd *h, steno_error *e);   /* starts the watching thread */
 void watch_wake(struct httpd *h);

@@ -190,6 +190,16 @@ class Transcribe(unittest.TestCase):
         self.assertEqual("".join(words), last[-1].text)
         self.assertIn("nine one eight", last[-1].text)
 
+    def test_a_stream_has_a_padding_behind_its_updates(self):
+        samples, ends = r.floats(), []
+        for padding in (None, 0, 500, 30000):
+            with self.model.stream(audio_padding_ms=padding, language="en") as live:
+                live.push(samples)
+                ends.append(live.end()[-1].text)
+        self.assertEqual(ends, ends[:1] * 4)
+        with self.assertRaisesRegex(steno.Error, "audio_padding_ms is 499, not 0 or 500 to 30000"):
+            self.model.stream(audio_padding_ms=499)
+
     def test_tokens_of_a_text_come_back_as_the_text(self):
         ids = self.model.tokenize(" zero nine, größer")
         self.assertEqual(self.model.detokenize(ids), " zero nine, größer")

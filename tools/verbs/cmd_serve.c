@@ -290,6 +290,13 @@ static void warn_plain(const struct opts *o)
         message("warning: keys are sent in plain HTTP: use --tls-cert and --tls-key, or a proxy with TLS");
 }
 
+/* Options for which the models must be open. */
+static int check_models(const struct server *v)
+{
+    if (v->models.n_padded || !option_was_given(&v->given, "live-audio-padding")) return EXIT_OK;
+    return message_usage("--live-audio-padding is for Whisper: an update of the other models encodes only the turn");
+}
+
 static int serve(struct server *v, struct serve_model *models, const struct systemd *systemd)
 {
     struct serve_params p;
@@ -298,12 +305,16 @@ static int serve(struct server *v, struct serve_model *models, const struct syst
     steno_error e = { 0 };
     params_fill(&p, v, models, systemd);
     signals_handle(on_signal, &running);
-    const int rc = serve_open(&s, &p, &e);
-    if (rc != STENO_OK) signals_handle(NULL, NULL);
+    const int rc = serve_open(&s, &p, &e), code = rc == STENO_OK ? check_models(v) : EXIT_OK;
+    if (rc != STENO_OK || code != EXIT_OK) signals_handle(NULL, NULL);
     if (rc != STENO_OK && v->models.failed != EXIT_OK) return v->models.failed;
     if (rc != STENO_OK) {
         message("%s", e.text[0] ? e.text : steno_status_text(rc));
         return exit_code(rc);
+    }
+    if (code != EXIT_OK) {
+        serve_close(s);
+        return code;
     }
     atomic_store(&running.server, s);
     early_signals(&running);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { REST_MS = 20 }; /* wait for room for the rest of a long line */
+enum { RESTS = 20 }; /* times that a long line waits a millisecond for room for the rest of it */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long n_lost;
@@ -26,11 +26,15 @@ static int has_room(int wait_ms)
 /* @return 0; -1: there is no room for all of it */
 static int put(const char *text, size_t n)
 {
-    for (int wait_ms = 0; n; wait_ms = REST_MS) {
-        if (!has_room(wait_ms)) return -1;
+    for (int rests = 0, is_begun = 0; n;) {
+        if (!has_room(is_begun)) {
+            if (!is_begun || ++rests == RESTS) return -1;
+            continue;
+        }
         const ssize_t k = write(STDERR_FILENO, text, n < PIPE_BUF ? n : PIPE_BUF);
         if (k < 0 && errno == EINTR) continue;
-        if (k < 0) return 0; /* closed, or on a full disk: no reader */
+        if (k < 0) return errno == EAGAIN ? -1 : 0; /* closed, or on a full disk: there is no reader */
+        is_begun = 1;
         text += k;
         n -= (size_t)k;
         is_torn = n > 0;

@@ -148,6 +148,7 @@ int served_open(void *user, int i, struct serve_engine *g, steno_error *e)
                                 .aligner = m->uses_aligner ? v->aligner.model : NULL, .user = m };
     g->memory = weight_bytes(g->model) + weight_bytes(g->vad) + weight_bytes(g->punctuation) + weight_bytes(g->aligner);
     g->job.speech.session = g->job.punctuation = NULL;
+    v->n_padded += steno_serves(g->model, STENO_CALL_TRANSCRIBE, "audio_ctx");
     return STENO_OK;
 }
 

@@ -30,6 +30,7 @@ struct served_models {
     /* An aligner, which all models share while one of them is open */
     struct aligner aligner;
     int n_aligned;        /* open models that use it */
+    int n_padded;         /* models that were opened and encode a padding behind live audio */
     int failed;           /* exit code of a model that could not be opened, after a message; EXIT_OK: none */
 };
 

@@ -109,12 +109,45 @@ static void test_positions_that_the_caller_chose_stay(void **state)
     for (int i = 0; i < of.n; i++) assert_int_equal(of.ctx[i], 700);
 }
 
+/* A clip must fit into the window that is encoded. */
+static void test_updates_in_clips_encode_whole_windows(void **state)
+{
+    (void)state;
+    static struct passes of;
+    struct live_params p = params_of(&of, LIVE_PADDING_MS);
+    p.text.chunk_ms = 20000;
+    p.text.condition_on_previous_text = 0;
+    play(&p, &demo);
+    assert_true(of.n > 2);
+    for (int i = 0; i < of.n; i++) assert_int_equal(of.ctx[i], 0);
+}
+
 static void push(struct live *l, int64_t from, int64_t end, int64_t late_ms)
 {
     enum { PIECE = RATE / 10 };
     steno_error e = { 0 };
     for (int64_t at = from; at < end; at += PIECE)
         if (live_push(l, many.pcm + at, PIECE, late_ms, &e)) fail_msg("%s", e.text);
+}
+
+static void test_each_turn_has_a_first_update(void **state)
+{
+    (void)state;
+    enum { LENGTH = 19 * RATE / 10 };
+    static struct passes of;
+    struct live_params p = params_of(&of, LIVE_PADDING_MS);
+    steno_error e = { 0 };
+    of.run = 0;
+    of.step_ms = 10000; /* after the first pass: turns are shorter */
+    assert_int_equal(live_open(&of.l, &p, &e), STENO_OK);
+    for (int turn = 0; turn < 3; turn++) {
+        push(of.l, turn * LENGTH, (turn + 1) * LENGTH, 0);
+        assert_int_equal(of.n, 2 * turn + 1); /* and a last pass */
+        assert_in_range(of.samples[2 * turn], RATE - 512, RATE + 512);
+        assert_int_equal(live_commit(of.l, &e), STENO_OK);
+    }
+    assert_int_equal(live_end(of.l, &e), STENO_OK);
+    live_close(of.l);
 }
 
 static void test_a_late_update_waits_for_newer_audio(void **state)
@@ -180,6 +213,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_update_encodes_the_turn_and_its_padding),
         cmocka_unit_test(test_the_last_pass_has_the_same_text_with_any_padding),
+        cmocka_unit_test(test_updates_in_clips_encode_whole_windows),
+        cmocka_unit_test(test_each_turn_has_a_first_update),
         cmocka_unit_test(test_a_late_update_waits_for_newer_audio),
         cmocka_unit_test(test_the_step_can_change),
         cmocka_unit_test(test_only_a_last_pass_with_room_for_a_word_is_retried),
