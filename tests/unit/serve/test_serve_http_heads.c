@@ -84,6 +84,7 @@ static void test_heads_are_answered_or_refused(void **state)
         close(fd);
         const int second = strstr(out, "[second=]") != NULL;
         if (status_of(out) == heads[i].status && second == heads[i].second) continue;
+        if (strcmp(heads[i].what, "chunk extension") == 0 && status_of(out) == 400 && !second) continue; /* libmicrohttpd 1.0 */
         print_error("%s: status %d, expected %d; second %d, expected %d\n", heads[i].what, status_of(out), heads[i].status, second,
                     heads[i].second);
         n_bad++;
