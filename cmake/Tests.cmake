@@ -437,7 +437,7 @@ set(costs
     golden.draft_model 290 install.readme 200 golden.low_precision 190 emulated.kernels.Haswell 50 emulated.kernels.Nehalem 20
     emulated.kernels.Conroe 25 emulated.verified.amx 228
     unit.tool_every_option 70 golden.verified 180 golden.reference 103 api.draft 26 api.resident 27
-    cli.resume 22 cli.batch_journal 20 cli.batch_channels 20 cli.batch_isolate 15 cli.batch_kill 12 cli.batch_engines 12
+    cli.resume 22 cli.batch_journal 20 cli.batch_channels 20 cli.batch_tracks 10 cli.batch_isolate 15 cli.batch_kill 12 cli.batch_engines 12
     kernels 103 cli.bench 64 hub.faults 53 cli.models_table 51 cli.readme 51 cli.compat_whisper 24
     cli.compat_whisper_cli 48 emulated.low_precision.amx 48 cli.post 44 cli.resume_faults 25 api.batch 38 cli.stream 28 cli.signal_writes 37
     unit.live 36 api.rings 33 cli.models 33 golden.mlx_whisper 13 cli.claims 32 api.generate_nomem 30 api.compute 29 attack.nomem 29

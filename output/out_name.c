@@ -236,6 +236,22 @@ static size_t skip_number(const char *text, size_t n, const char *word)
     return i > k ? i : 0;
 }
 
+void out_mark_text(char mark[OUT_MARK_SZ], int track, int channel, const char *task)
+{
+    int n = 0;
+    mark[0] = '\0';
+    if (track) n += snprintf(mark, OUT_MARK_SZ, ".track%d", track);
+    if (channel >= 0) n += snprintf(mark + n, OUT_MARK_SZ - (size_t)n, ".ch%d", channel);
+    if (task) snprintf(mark + n, OUT_MARK_SZ - (size_t)n, ".%s", task);
+}
+
+size_t out_mark_length(const char *text, int has_track, int has_channel)
+{
+    const size_t n = strlen(text), track = has_track ? skip_number(text, n, ".track") : 0;
+    if (has_track && !track) return 0;
+    return track + (has_channel ? skip_number(text + track, n - track, ".ch") : 0);
+}
+
 /* Is it a mark such as ".track2.ch1.translation"? */
 static int is_mark(const char *text, size_t n)
 {

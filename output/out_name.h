@@ -68,6 +68,12 @@ int out_pattern_is_name(const struct out_pattern *p); /* 1: all parts are known 
 /* Does the name match bytes [from, to) of the pattern? */
 int out_pattern_match(const struct out_pattern *p, size_t from, size_t to, const char *name);
 
+/* The mark of a result after {stem}: ".track2.ch1.translation". track 0, channel -1 and task NULL are left out. */
+enum { OUT_MARK_SZ = 64 };
+void out_mark_text(char mark[OUT_MARK_SZ], int track, int channel, const char *task);
+/* Length of the mark of a track, of a channel, or of a track and possibly a channel of it at the start of a text; 0: there is none. */
+size_t out_mark_length(const char *text, int has_track, int has_channel);
+
 /* Length of the first unknown {word} of a template, or 0. *at receives its start. */
 size_t out_template_unknown(const char *template, const char **at);
 /* Does a template contain a word such as "{stem}"? NULL is OUT_NAME_DEFAULT. */

@@ -14,12 +14,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 /* A result of the item is read back. */
-static void check_result(const struct manifest_item *it, enum batch_class class, int n_channels)
+static void check_result(const struct manifest_item *it, enum batch_class class, int n_tracks, int n_channels)
 {
     struct batch_work w = { .item = *it, .attempt = 2 };
     struct batch_record r;
-    const struct batch_outcome how = { .class = class, .reason = class == CLASS_OK ? NULL : "a reason", .channel = n_channels - 1,
-                                       .n_channels = n_channels };
+    const struct batch_outcome how = { .class = class, .reason = class == CLASS_OK ? NULL : "a reason",
+                                       .audio = { n_tracks, n_tracks, n_channels - 1, n_channels } };
     const struct transcript_source source = { .model = "model" };
     size_t len;
     struct transcript t = { .text = "a text", .language = "en" };
@@ -30,7 +30,8 @@ static void check_result(const struct manifest_item *it, enum batch_class class,
     if (!copy) abort();
     batch_record_read(&r, copy);
     if (r.kind != RECORD_RESULT || r.class != class || strcmp(r.id, it->id)) abort();
-    if (r.n_channels != (how.reason || !n_channels ? 1 : n_channels) || r.channel != r.n_channels - 1) abort();
+    if (r.audio.n_tracks != (how.reason ? 0 : n_tracks) || r.audio.track != r.audio.n_tracks) abort();
+    if (r.audio.n_channels != (how.reason ? 0 : n_channels) || r.audio.channel != r.audio.n_channels - 1) abort();
     if (r.run_at >= r.run_end || r.run_end > len || strncmp(line + r.run_at, ", \"run\": {", 10)) abort();
     free(copy);
     free(line);
@@ -44,7 +45,7 @@ static void read_item(char *line, int class)
     if (how == MANIFEST_ITEM) {
         if (!it.id[0] || !it.path[0] || strlen(it.id) > MANIFEST_ID_MAX || it.channel < -1 || it.begin_ms < -1) abort();
         if (it.duration_ms && it.begin_ms < 0) abort();
-        check_result(&it, (enum batch_class)(class % N_CLASSES), class / N_CLASSES);
+        check_result(&it, (enum batch_class)(class % N_CLASSES), class / N_CLASSES % 6, class / N_CLASSES / 6);
     }
     if (how == MANIFEST_BAD && !why[0]) abort();
     manifest_item_free(&it);
@@ -63,7 +64,10 @@ static void read_record(struct records *all, char *line)
     if (r.kind == RECORD_BAD && (r.id || r.run_at || r.run_end)) abort();
     all->at += 1;
     const int is_complete = batch_group_add(&all->group, &r, at);
-    if (is_complete && (r.kind != RECORD_RESULT || r.channel + 1 != r.n_channels || all->group.at != at - r.channel)) abort();
+    const struct batch_audio *a = &r.audio;
+    if (is_complete && (r.kind != RECORD_RESULT || all->group.at > at || a->track < a->n_tracks)) abort();
+    if (is_complete && a->n_channels && a->channel + 1 != a->n_channels) abort();
+    if (is_complete && all->group.at < at && !a->n_channels && !a->n_tracks) abort();
     if (!r.id) return;
     if (r.id < line || r.id > end || r.run_end > (size_t)(end - line) || r.run_at > r.run_end) abort();
     const struct id_key key = id_key_of(r.id);

@@ -78,8 +78,8 @@ static const struct arg rows[] = {
     TRANSCRIBE_LANGUAGE_ROW(struct transcribe_opts),
     { .name = "channels", .kind = ARG_TEXT, .at = AT(t.channels), .value = "mix|split|N", .dflt = "mix",
       .help = "mix all channels, transcribe each separately (a result for each), or transcribe channel N only, counted from 0" },
-    { .name = "audio-track", .kind = ARG_TEXT, .at = AT(t.audio_track), .value = "auto|N", .dflt = "auto",
-      .help = "track of a file with several: FFmpeg's choice, or track N, counted from 1" },
+    { .name = "audio-track", .kind = ARG_TEXT, .at = AT(t.audio_track), .value = "auto|all|N", .dflt = "auto",
+      .help = "track of a file with several: FFmpeg's choice, each one (a result for each), or track N, counted from 1" },
     TRANSCRIBE_DIARIZE_ROWS(struct transcribe_opts),
     DECODE_INPUT_ROWS(struct transcribe_opts),
     VAD_ROWS(struct transcribe_opts),
@@ -125,12 +125,12 @@ static int check_given(const struct opts *o)
     if (!o->output) return message_usage("no output; -o gives the file of results");
     if (o->jobs > 1 && !o->isolate) return message_usage("--jobs needs --isolate");
     if (o->retry_failed && !o->resume) return message_usage("--retry-failed needs --resume");
-    if (!strcmp(o->t.audio_track, "all")) return message_usage("--audio-track all: one track is transcribed here; give auto or a number");
     return EXIT_OK;
 }
 
 static int check_files(struct run *r)
 {
+    r->worker.files.has_tracks = r->o.t.track == JOB_ALL_TRACKS;
     r->worker.files.is_split = r->o.t.channel == JOB_SPLIT;
     int code = batch_files_open(&r->worker.files);
     if (code == EXIT_OK) code = batch_files_keep(&r->worker.files, r->o.manifest);

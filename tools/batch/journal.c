@@ -49,32 +49,42 @@ static int class_read(enum batch_class *c, const struct json_path *j)
     return 0;
 }
 
-/* Read the numbers of a result's channel, which are null if it has one line. @return 1, or 0 if they are neither */
-static int channel_read(struct batch_record *r, const struct json_path *j)
+/* Read a member if it is a number of a result's audio, or null. @return 1, or 0 if it is such a member and neither */
+static int audio_read(struct batch_audio *a, const struct json_path *j)
 {
-    const int64_t n = json_path_whole(j);
-    if (j->piece == JSON_PIECE_OTHER) return 1;
-    if (n < 0 || n > INT32_MAX) return 0;
-    if (json_path_is(j, "channel")) r->channel = (int)n;
-    else r->n_channels = (int)n;
-    return json_path_is(j, "channel") || r->channel < r->n_channels;
+    const struct { const char *name; int *to, lo; } numbers[] = {
+        { "track", &a->track, 1 }, { "tracks", &a->n_tracks, 1 }, { "channel", &a->channel, 0 }, { "channels", &a->n_channels, 1 },
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (!json_path_is(j, numbers[i].name) || j->piece == JSON_PIECE_OTHER) continue;
+        const int64_t n = json_path_whole(j);
+        if (n < numbers[i].lo || n > INT32_MAX) return 0;
+        *numbers[i].to = (int)n;
+    }
+    return 1;
 }
 
-/* The members of a result's front come in the order id, class, retryable, channel, channels, run. */
+static int audio_fits(const struct batch_audio *a)
+{
+    if (a->n_tracks && (a->track < 1 || a->track > a->n_tracks)) return 0;
+    return !a->n_channels || (a->channel >= 0 && a->channel < a->n_channels);
+}
+
+/* The members of a result's front come in the order id, class, retryable, track, tracks, channel, channels, run. */
 static int result_read(struct batch_record *r, struct json_path *j, const char *line)
 {
     int has_class = 0, is_bad = 0;
+    r->audio.channel = -1;
     size_t end = 0; /* of the member before */
     for (; json_path_next(j); end = (size_t)(j->json.p - line)) {
         if (json_path_is(j, "id")) r->id = json_path_text(j, "id");
         if (json_path_is(j, "class") && !(has_class = class_read(&r->class, j))) return 0;
-        if (json_path_is(j, "channel") || json_path_is(j, "channels")) is_bad |= !channel_read(r, j);
+        is_bad |= !audio_read(&r->audio, j);
         if (!json_path_is(j, "run")) continue;
         if (j->piece == JSON_PIECE_OPEN) r->run_at = end;
         while (j->json.depth > 1 && json_path_next(j)) continue;
         r->run_end = (size_t)(j->json.p - line);
-        if (!r->n_channels) r->channel = 0, r->n_channels = 1;
-        return r->run_at && r->id && has_class && !is_bad && j->json.depth == 1;
+        return r->run_at && r->id && has_class && !is_bad && audio_fits(&r->audio) && j->json.depth == 1;
     }
     return 0;
 }
@@ -101,13 +111,28 @@ void batch_record_read(struct batch_record *r, char *line)
     r->kind = kind;
 }
 
+static int is_first_channel(const struct batch_audio *a) { return !a->n_channels || a->channel == 0; }
+static int is_last_channel(const struct batch_audio *a) { return !a->n_channels || a->channel + 1 == a->n_channels; }
+static int is_first(const struct batch_audio *a) { return is_first_channel(a) && (!a->n_tracks || a->track == 1); }
+static int is_last(const struct batch_audio *a) { return is_last_channel(a) && (!a->n_tracks || a->track == a->n_tracks); }
+
+/* Does the audio b come after the audio a of its input? */
+static int follows(const struct batch_audio *b, const struct batch_audio *a)
+{
+    if (a->n_tracks != b->n_tracks || !a->n_channels != !b->n_channels) return 0;
+    if (a->track != b->track) return a->n_tracks && b->track == a->track + 1 && is_last_channel(a) && is_first_channel(b);
+    return a->n_channels == b->n_channels && a->n_channels && b->channel == a->channel + 1;
+}
+
 int batch_group_add(struct batch_group *g, const struct batch_record *r, int64_t at)
 {
     if (r->kind != RECORD_RESULT) return *g = (struct batch_group){ 0 }, 0;
     const uint64_t id = id_key_of(r->id).first;
-    if (!r->channel) *g = (struct batch_group){ .at = at, .id = id };
-    if (r->channel != g->n || id != g->id) return *g = (struct batch_group){ 0 }, 0; /* its beginning is missing */
-    if (++g->n < r->n_channels) return 0;
+    if (is_first(&r->audio)) *g = (struct batch_group){ .at = at, .id = id };
+    else if (!g->n || id != g->id || !follows(&r->audio, &g->last)) return *g = (struct batch_group){ 0 }, 0; /* a line is missing */
+    g->n++;
+    g->last = r->audio;
+    if (!is_last(&r->audio)) return 0;
     g->n = 0;
     return 1;
 }
@@ -149,8 +174,10 @@ void batch_result_write(struct sink *f, const void *result)
     if (name) utf8_json(f, name);
     else sink_text(f, "null");
     sink_format(f, ", \"retryable\": %s", !name ? "null" : batch_class_is_retryable(r->class) ? "true" : "false");
-    put_number(f, "channel", r->channel, r->channel >= 0);
-    put_number(f, "channels", r->n_channels, r->n_channels > 0);
+    put_number(f, "track", r->audio.track, r->audio.track > 0);
+    put_number(f, "tracks", r->audio.n_tracks, r->audio.n_tracks > 0);
+    put_number(f, "channel", r->audio.channel, r->audio.channel >= 0);
+    put_number(f, "channels", r->audio.n_channels, r->audio.n_channels > 0);
     put_run(f, r);
     sink_format(f, ", \"manifest\": {%s}", r->other);
 }

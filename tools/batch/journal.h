@@ -1,9 +1,9 @@
 /* steno: the journal of a batch, which is also its output. SPDX-License-Identifier: MIT
  *
  * JSON lines, only appended: "job" (the header) comes first; "begin" and "stop" of an attempt at an input, "transcript" with its result,
- * and "summary" at the end of a run. An input whose channels are transcribed separately has a result of several lines, one after the
- * other. A line, or such a group, is written by one write(2). A lock keeps other processes away. A line or a group without its end, which
- * a killed process left, is cut off. */
+ * and "summary" at the end of a run. An input whose tracks or channels are transcribed separately has a result of several lines, one
+ * after the other. A line, or such a group, is written by one write(2). A lock keeps other processes away. A line or a group without its
+ * end, which a killed process left, is cut off. */
 #ifndef STENO_TOOLS_BATCH_JOURNAL_H
 #define STENO_TOOLS_BATCH_JOURNAL_H
 #include "digest.h"
@@ -19,12 +19,19 @@ int batch_class_is_retryable(enum batch_class c);
 
 enum record_kind { RECORD_BAD, RECORD_HEADER, RECORD_BEGIN, RECORD_STOP, RECORD_RESULT, RECORD_OTHER };
 
+/* Which audio of its input a line of a result is of. Tracks and channels that are transcribed separately have a line each: all channels of
+ * track 1, then those of track 2, and so on. */
+struct batch_audio {
+    int track, n_tracks;     /* track: from 1; 0: FFmpeg's choice. n_tracks 0: they are not transcribed separately */
+    int channel, n_channels; /* channel: from 0; -1: the mix. n_channels of the track; 0: they are not transcribed separately */
+};
+
 /* The front of a line. A result's rest is not read. */
 struct batch_record {
     enum record_kind kind;
     const char *id;           /* BEGIN, STOP, RESULT; points into the line */
     enum batch_class class;   /* RESULT */
-    int channel, n_channels;  /* RESULT: line `channel` of a group of n_channels lines; 0 of 1: it has one line */
+    struct batch_audio audio; /* RESULT */
     size_t run_at, run_end;   /* RESULT: bytes of the member "run", with the comma before it */
 };
 void batch_record_read(struct batch_record *r, char *line); /* overwrites the line */
@@ -33,6 +40,7 @@ void batch_record_read(struct batch_record *r, char *line); /* overwrites the li
 struct batch_group {
     int64_t at;               /* the start of its first line */
     int n;                    /* lines so far; 0: no group is begun */
+    struct batch_audio last;  /* of the last line */
     uint64_t id;              /* the first bytes of its id's hash */
 };
 /* Add the line at `at`. @return 1: the result that began at g->at is complete; 0: it is not, or the line is no result */
@@ -43,7 +51,7 @@ struct batch_result {
     const char *id, *other;   /* other: members that the manifest passes on */
     enum batch_class class;
     int attempt;
-    int channel, n_channels;  /* channel -1: the mix; n_channels 0: they are not transcribed separately */
+    struct batch_audio audio;
     int64_t spent_us, audio_ms; /* audio_ms -1: not known */
 };
 void batch_result_write(struct sink *f, const void *result); /* for struct transcript_source.more */

@@ -36,7 +36,7 @@ char *batch_work_line(size_t *n, const struct batch_work *w, const struct batch_
     struct sink f = sink_to_memory(&memory);
     struct transcript nothing = { .text = "", .language = "unknown", .duration_ms = -1 };
     struct batch_result result = { .id = w->item.id, .other = w->item.other, .class = how->class, .attempt = w->attempt,
-                                   .channel = how->reason ? -1 : how->channel, .n_channels = how->reason ? 0 : how->n_channels,
+                                   .audio = how->reason ? (struct batch_audio){ .channel = -1 } : how->audio,
                                    .audio_ms = how->reason ? -1 : manifest_item_ms(&w->item, t->duration_ms),
                                    .spent_us = w->begun_us ? progress_now_us() - w->begun_us : 0 };
     struct transcript_source own = *source;

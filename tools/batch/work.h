@@ -23,8 +23,8 @@ void batch_work_free(struct batch_work *w);          /* may be NULL */
  * @return malloc'd text, [*n], or NULL if out of memory */
 struct batch_outcome {
     enum batch_class class;
-    const char *reason;      /* NULL: there is a transcript */
-    int channel, n_channels; /* of a transcript, as in struct batch_result */
+    const char *reason;       /* NULL: there is a transcript */
+    struct batch_audio audio; /* of a transcript */
 };
 char *batch_work_line(size_t *n, const struct batch_work *w, const struct batch_outcome *how, struct transcript *t,
                       const struct transcript_source *source);

@@ -37,7 +37,7 @@ static int line_add(struct batch_done *d, const char *line, size_t n)
     return 0;
 }
 
-/* Make the line of the slot's result, or of its next channel. A failure is the result of all channels. */
+/* Make the line of the slot's result, or of its next track or channel. A failure is the result of all of them. */
 static int result_make(struct batch_worker *b, struct batch_slot *s, const struct batch_outcome *how, struct transcript *t)
 {
     const struct transcript_source source = { .model = b->model_path, .sha256 = input_hash(&b->hashes, s->w->item.path) };
@@ -67,6 +67,12 @@ static int on_end(void *user, const struct job_input *in, const struct job_end *
     return result_make(b, slot_of(b, in), &how, NULL);
 }
 
+static struct batch_audio audio_of(const struct job_input *in)
+{
+    return (struct batch_audio){ in->track > 0 ? in->track : 0, in->job->track == JOB_ALL_TRACKS ? in->n_tracks : 0,
+                                 in->channel == JOB_MIX ? -1 : in->channel, in->is_split ? in->n_channels : 0 };
+}
+
 /* Write the files of a transcript. @return CLASS_OK, or the class of a failure, after a message */
 static enum batch_class write_files(struct batch_worker *b, const struct job_input *in, struct transcript *what)
 {
@@ -77,10 +83,11 @@ static enum batch_class write_files(struct batch_worker *b, const struct job_inp
     if (!b->files.files.naming.dir) return CLASS_OK;
     what->layout = &b->t.layout;
     what->source = &source;
+    const struct batch_audio audio = audio_of(in);
     int32_t *speakers = NULL;
     int rc = STENO_ENOMEM;
     if (subtitle_opts_channel(&speakers, what, &b->t.o->subtitles, in->channel == JOB_MIX ? -1 : in->channel) == EXIT_OK)
-        rc = batch_files_write(&b->files, it, what, w->number, in->is_split ? in->channel : -1);
+        rc = batch_files_write(&b->files, it, what, w->number, &audio);
     what->source = NULL;
     if (speakers) what->speakers = NULL;
     free(speakers);
@@ -93,12 +100,12 @@ static int on_output(void *user, const struct job_input *in, struct transcript *
 {
     struct batch_worker *b = user;
     char reason[OPTION_TEXT_SZ];
-    if (slot_of(b, in)->done.class != CLASS_OK) return EXIT_OK; /* an earlier channel failed */
+    if (slot_of(b, in)->done.class != CLASS_OK) return EXIT_OK; /* an earlier track or channel failed */
     what->token_logprobs = b->t.o->token_logprobs;
     const enum batch_class class = write_files(b, in, what);
     if (class != CLASS_OK) snprintf(reason, sizeof reason, "its files were not written: %s", b->files.reason);
-    const struct batch_outcome how = { class, class == CLASS_OK ? NULL : reason, in->channel == JOB_MIX ? -1 : in->channel,
-                                       in->is_split ? in->n_channels : 0 };
+    const struct batch_outcome how = { class, class == CLASS_OK ? NULL : reason, audio_of(in) };
+    slot_of(b, in)->done.audio_ms += manifest_item_ms(&slot_of(b, in)->w->item, in->audio_ms);
     return result_make(b, slot_of(b, in), &how, class == CLASS_OK ? what : NULL);
 }
 
@@ -115,7 +122,6 @@ static int on_done(void *user, const struct job_input *in)
     struct batch_slot was = *slot_of(b, in);
     *slot_of(b, in) = (struct batch_slot){ 0 };
     was.done.is_empty = !in->has_text;
-    was.done.audio_ms = manifest_item_ms(&was.w->item, in->audio_ms) * (in->is_split ? in->n_channels : 1);
     if (was.done.line) return b->code = b->source->done(b->source->user, was.w, &was.done);
     return b->code = b->source->stopped(b->source->user, was.w);
 }

@@ -118,13 +118,10 @@ void transcription_on_watch(void *user, const struct job_input *in, steno_sessio
 /* ---- results ----------------------------------------------------------------------------------------------------------------- */
 
 /* The mark that file names of this result get: track, channel or task. Empty if the input has a single result (task NULL). */
-static void mark_text(char mark[48], const struct transcription *t, const struct job_input *in, const char *task)
+static void mark_text(char mark[OUT_MARK_SZ], const struct transcription *t, const struct job_input *in, const char *task)
 {
-    char *p = mark;
-    *p = '\0';
-    if (t->o->track == JOB_ALL_TRACKS && in->track > 0) p += snprintf(p, 48, ".track%d", in->track);
-    if (t->o->channel == JOB_SPLIT && in->channel != JOB_MIX) p += snprintf(p, (size_t)(mark + 48 - p), ".ch%d", in->channel);
-    if (task) snprintf(p, (size_t)(mark + 48 - p), ".%s", task);
+    const int has_channel = t->o->channel == JOB_SPLIT && in->channel != JOB_MIX;
+    out_mark_text(mark, t->o->track == JOB_ALL_TRACKS && in->track > 0 ? in->track : 0, has_channel ? in->channel : -1, task);
 }
 
 /* Time spent on the current input, in this run and in the earlier runs that it continues. */
@@ -152,7 +149,7 @@ static void wrote(void *user, const char *path, int format, const struct stamp_b
 static int write_results(struct transcription *t, const struct job_input *in, struct transcript *what, const char *error, const char *task)
 {
     const unsigned mask = error ? 1u << WRITER_JSONL : ~0u;
-    char sha256[SHA_HEX_SZ], mark[48];
+    char sha256[SHA_HEX_SZ], mark[OUT_MARK_SZ];
     struct transcript_source source = { .input = sound_shown(in->file), .model = t->engine.path, .error = error, .options = t->options,
                                         .opts = t->o };
     source.spent_us = spent_us(t, in);
@@ -215,7 +212,7 @@ static int on_output(void *user, const struct job_input *in, struct transcript *
     if (as) what->notes = NULL; /* files and standard output have the other program's bytes */
     if (as && as->output) return as->output(as->user, in, what);
     if (as && as->before_writing) as->before_writing(as->user, what);
-    char mark[48];
+    char mark[OUT_MARK_SZ];
     mark_text(mark, t, in, NULL);
     int code = dump_write(&t->dump, in->slot, t->engine.model, in->file, mark,
                           in->channel == JOB_MIX && in->track <= 1 && !(task && what->task == STENO_TRANSLATE));
