@@ -613,6 +613,15 @@ enum steno_task {
     STENO_TRANSCRIBE_AND_TRANSLATE = 2 /* both; windows at the same place are encoded once; see steno_result_select */
 };
 
+/** The frames of steno_mel for audio of any length, piece by piece. Memory does not depend on the length, except for models that normalise
+ * a clip as a whole (Parakeet, Qwen3-ASR), which hold it.
+ *
+ * @param src     read to its end; by Whisper twice, so that audio of more than 30 s needs `rewind`
+ * @param frames  called with each piece [n, n_mels] in order, valid during the call; not 0 ends the call
+ * @return number of frames, or STENO_EARG, STENO_ENOMEM, STENO_ESOURCE (a read or rewind failed), STENO_ECANCELED (`frames` ended it) */
+STENO_API int64_t steno_mel_read(const steno_model *m, const steno_source *src, int (*frames)(void *user, const float *frames, int64_t n),
+                                 void *user);
+
 /** A finished segment of text. */
 typedef struct steno_segment {
     uint32_t size;            /* set by the caller to sizeof(steno_segment); callbacks receive it set */
@@ -912,9 +921,9 @@ typedef struct steno_transcribe_params {
     int32_t encoder_chunk_look_back; /* number of earlier chunks that the encoder reads, default 4; -1: all, up to 1024 rows (61 s) */
     int32_t decoder_chunk_look_back; /* number of earlier chunks that the decoder reads, default 1; at most 1024 rows. -1: none (FunASR) */
     /* Intermediate rows of each clip or window. Whisper, SenseVoice, Paraformer, Fun-ASR-Nano, Qwen3-ASR. For FunASR models the head runs
-     * once more for it. A window of Whisper has its rows once, when it is encoded, however often it is decoded. Two windows that begin at
-     * the same place, of two tasks or clips, have the rows of the first. With `verify` the rows are those of the fast arithmetic. Windows
-     * in `resume`, and windows that the guards leave out before the encoder runs, have none. */
+     * once more for it. A window of Whisper has its rows once, when it is encoded, however often it is decoded, also for two tasks. Clips
+     * that begin at the same place and end elsewhere have rows each, from `first` 0 on. With `verify` the rows are those of the fast
+     * arithmetic. Windows in `resume`, and windows that the guards leave out before the encoder runs, have none. */
     void (*on_rows)(void *user, const steno_rows *r);
     /* Voice-activity model for models that decode clips; its spans become the segments. NULL: split at the quietest places. Spans longer
      * than the longest clip, or 60 s, are split in the same way. The session allocates a detector when the first such request begins, and

@@ -228,6 +228,7 @@ FUNCTIONS: dict[str, str] = {
     "steno_session_close": "v:p",
     "steno_last_error": "z:p",
     "steno_cancel": "v:p",
+    "steno_mel_read": "q:pppp",
     "steno_transcribe_params_fill": "v:pI",
     "steno_transcribe": "i:ppqp",
     "steno_transcribe_source": "i:ppp",

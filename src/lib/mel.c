@@ -3,38 +3,52 @@
 #include "audio/mel_stream.h"
 #include "model/family.h"
 
-/* Writes the frames of all windows, one window at a time, up to n_frames. */
-static int mel_windows(struct mel_stream *f, float *out, int64_t n_frames, float *window)
+/* Where frames go, and how many are requested. */
+struct mel_to {
+    int (*frames)(void *user, const float *frames, int64_t n); /* not 0: end */
+    void *user;
+    int64_t most;
+};
+
+/* Passes the frames of all windows, one window at a time. */
+static int mel_windows(struct mel_stream *f, const struct mel_to *to, float *window)
 {
+    const int64_t all = to->most < f->frames ? to->most : f->frames;
     int rc = STENO_OK;
-    for (int64_t at = 0; at < n_frames && !rc; at += f->window) {
-        const int64_t left = n_frames - at, n = left < f->window ? left : f->window;
+    for (int64_t at = 0; at < all && !rc; at += f->window) {
+        const int64_t left = all - at, n = left < f->window ? left : f->window;
         rc = mel_stream_window(f, at, (int)n, 0, window, NULL);
-        if (!rc) memcpy(out + at * f->n_mels, window, (size_t)(n * f->n_mels) * sizeof *out);
+        if (!rc && to->frames(to->user, window, n)) rc = STENO_ECANCELED;
     }
     return rc;
 }
 
-static int64_t log_mel(const steno_model *m, const float *pcm, int64_t n, float *out, int64_t n_frames)
+static int64_t log_mel(const steno_model *m, const steno_source *src, const struct mel_to *to)
 {
-    struct pcm memory = { pcm, n, 0, 0 };
-    const steno_source src = pcm_source(&memory);
     struct arena a;
     struct mel_stream f = { 0 };
     arena_init(&a);
     const int frames = 2 * m->audio_ctx;
     float *window = arena_array(&a, (size_t)frames * (size_t)mel_bank_of(m)->n_mels, sizeof *window);
     int rc = window ? mel_stream_init(&f, &a, mel_bank_of(m), frames, NULL, NULL) : STENO_ENOMEM;
-    if (!rc) rc = mel_stream_listen(&f, &src, NULL);
-    if (!rc) rc = mel_windows(&f, out, n_frames < f.frames ? n_frames : f.frames, window);
+    if (!rc) rc = mel_stream_listen(&f, src, NULL);
+    if (!rc) rc = mel_windows(&f, to, window);
     const int64_t made = f.frames;
     mel_stream_close(&f);
     arena_free(&a);
     return rc ? rc : made;
 }
 
-/* Writes the frames of a whole clip before they are stacked. */
-static int64_t clip_frames(const steno_model *m, const float *pcm, int64_t n, float *out, int64_t n_frames)
+/* Fills pcm[n], except at the end. @return the number of samples, or a status */
+static int64_t read_piece(const steno_source *src, float *pcm, int64_t n)
+{
+    int64_t have = 0, k = 1;
+    while (have < n && (k = src->read(src->user, pcm + have, n - have)) > 0) have += k;
+    return k < 0 ? STENO_ESOURCE : have;
+}
+
+/* Passes the frames of a whole clip before they are stacked. */
+static int64_t clip_frames(const steno_model *m, const float *pcm, int64_t n, const struct mel_to *to)
 {
     struct fbank_bank bank = *fbank_bank_of(m);
     struct arena a;
@@ -49,47 +63,87 @@ static int64_t clip_frames(const steno_model *m, const float *pcm, int64_t n, fl
     float *rows = rc ? NULL : arena_array(&a, (size_t)made, width * sizeof *rows);
     if (!rc && !rows) rc = STENO_ENOMEM;
     if (!rc) fbank_clip(f, pcm, n, rows, width);
-    for (int64_t i = 0; i < made && i < n_frames && !rc; i++)
-        memcpy(out + (size_t)i * n_mels, rows + (size_t)i * width, n_mels * sizeof *out);
+    for (int64_t i = 0; i < made && !rc; i++) memmove(rows + (size_t)i * n_mels, rows + (size_t)i * width, n_mels * sizeof *rows);
+    if (!rc && made && to->frames(to->user, rows, made < to->most ? made : to->most)) rc = STENO_ECANCELED;
     fbank_close(f);
     arena_free(&a);
     return rc ? rc : made;
 }
 
-/* Writes Kaldi's frames before they are stacked: rows of one frame each. */
-static int64_t filter_banks(const steno_model *m, const float *pcm, int64_t n, float *out, int64_t n_frames)
+/* The same of a source: the clip is read as a whole. */
+static int64_t clip_frames_of(const steno_model *m, const steno_source *src, const struct mel_to *to)
 {
-    const int n_mels = fbank_bank_of(m)->n_mels;
-    const struct fbank_params single = { .n_mels = n_mels, .lfr_m = 1, .lfr_n = 1 };
+    struct buf all = { 0 };
+    float piece[4096];
+    int64_t k;
+    while (!all.err && (k = read_piece(src, piece, 4096)) > 0) buf_add(&all, piece, (size_t)k * sizeof *piece);
+    if (all.err) k = STENO_ENOMEM;
+    const int64_t made = k < 0 ? k : clip_frames(m, (const float *)(const void *)all.p, (int64_t)(all.len / sizeof *piece), to);
+    buf_free(&all);
+    return made;
+}
+
+/* Passes Kaldi's frames before they are stacked: rows of one frame each. */
+static int64_t filter_banks(const steno_model *m, const steno_source *src, const struct mel_to *to)
+{
+    const struct fbank_params single = { .n_mels = fbank_bank_of(m)->n_mels, .lfr_m = 1, .lfr_n = 1 };
+    const size_t n_mels = (size_t)single.n_mels;
     struct arena a;
     struct fbank_bank bank;
     struct fbank *f = NULL;
     arena_init(&a);
     int rc = fbank_bank_init(&bank, &a, &single, &m->kern, NULL);
     if (!rc) rc = fbank_open(&f, &a, &bank, NULL, NULL);
-    float *piece = rc ? NULL : arena_array(&a, (size_t)(FBANK_PUSH / FBANK_HOP + 1) * (size_t)n_mels, sizeof *piece);
-    int64_t made = 0;
+    float *pcm = rc ? NULL : arena_array(&a, FBANK_PUSH, sizeof *pcm);
+    float *piece = pcm ? arena_array(&a, (FBANK_PUSH / FBANK_HOP + 1) * n_mels, sizeof *piece) : NULL;
+    int64_t made = 0, n = 0;
     if (!rc && !piece) rc = STENO_ENOMEM;
     if (!rc) fbank_begin(f);
-    for (int64_t at = 0; at < n && !rc; at += FBANK_PUSH) {
-        const int64_t k = fbank_push(f, pcm + at, n - at < FBANK_PUSH ? n - at : FBANK_PUSH, piece, (size_t)n_mels);
-        const int64_t room = n_frames > made ? n_frames - made : 0;
-        if (k && room) memcpy(out + made * n_mels, piece, (size_t)(k < room ? k : room) * (size_t)n_mels * sizeof *out);
+    while (!rc && (n = read_piece(src, pcm, FBANK_PUSH)) > 0) {
+        const int64_t k = fbank_push(f, pcm, n, piece, n_mels), room = to->most > made ? to->most - made : 0;
+        if (k && room && to->frames(to->user, piece, k < room ? k : room)) rc = STENO_ECANCELED;
         made += k;
     }
     fbank_close(f);
     arena_free(&a);
-    return rc ? rc : made;
+    return rc ? rc : n < 0 ? n : made;
+}
+
+static int64_t frames_pass(const steno_model *m, const steno_source *src, const struct mel_to *to)
+{
+    switch (m->family->front_end) {
+    case FRONT_LOG_MEL: return log_mel(m, src, to);
+    case FRONT_FBANK_CLIPS:
+    case FRONT_FBANK_STREAM: return fbank_bank_of(m)->kind == FBANK_KALDI ? filter_banks(m, src, to) : clip_frames_of(m, src, to);
+    default: return STENO_EARG;
+    }
+}
+
+int64_t steno_mel_read(const steno_model *m, const steno_source *src, int (*frames)(void *user, const float *frames, int64_t n), void *user)
+{
+    if (!m || !src || !src->read || !frames) return STENO_EARG;
+    return frames_pass(m, src, &(struct mel_to){ frames, user, INT64_MAX });
+}
+
+struct mel_copy { float *out; size_t n_mels; };
+
+static int copy_frames(void *user, const float *frames, int64_t n)
+{
+    struct mel_copy *c = user;
+    memcpy(c->out, frames, (size_t)n * c->n_mels * sizeof *frames);
+    c->out += (size_t)n * c->n_mels;
+    return 0;
 }
 
 int64_t steno_mel(const steno_model *m, const float *pcm, int64_t n, float *out, int64_t n_frames)
 {
     if (!m || n < 0 || (n && !pcm) || n_frames < 0 || (n_frames && !out)) return STENO_EARG;
-    switch (m->family->front_end) {
-    case FRONT_LOG_MEL: return log_mel(m, pcm, n, out, n_frames);
-    case FRONT_FBANK_CLIPS:
-    case FRONT_FBANK_STREAM:
-        return fbank_bank_of(m)->kind == FBANK_KALDI ? filter_banks(m, pcm, n, out, n_frames) : clip_frames(m, pcm, n, out, n_frames);
-    default: return STENO_EARG;
-    }
+    const int is_log_mel = m->family->front_end == FRONT_LOG_MEL;
+    if (!is_log_mel && m->family->front_end != FRONT_FBANK_CLIPS && m->family->front_end != FRONT_FBANK_STREAM) return STENO_EARG;
+    struct mel_copy copy = { out, (size_t)(is_log_mel ? mel_bank_of(m)->n_mels : fbank_bank_of(m)->n_mels) };
+    const struct mel_to to = { copy_frames, &copy, n_frames };
+    if (!is_log_mel && fbank_bank_of(m)->kind != FBANK_KALDI) return clip_frames(m, pcm, n, &to);
+    struct pcm memory = { pcm, n, 0, 0 };
+    const steno_source src = pcm_source(&memory);
+    return frames_pass(m, &src, &to);
 }

@@ -140,6 +140,43 @@ else
     echo "(not tried: openai-whisper's rows; python3 is missing)"
 fi
 
+# ---- clips that begin at the same place
+for clip in 0,2 0,4; do w "--dump writes the clip $clip" clip$clip --compute f32 --clip-timestamps $clip; done
+for clips in 0,2,0,4 0,2,0,4,0,2; do
+    w "--dump writes the clips $clips" clips$clips --compute f32 --clip-timestamps $clips
+    is "the second clip of one place has its own files: $clips" "$(names clips$clips)" \
+        "$(echo zh_phrases.0.2.{encoder,features}.npy) zh_phrases.encoder.npy zh_phrases.fbank.npy zh_phrases.features.npy"
+    for kind in encoder features; do
+        same clips$clips/zh_phrases.$kind.npy clip0,2/zh_phrases.$kind.npy
+        same clips$clips/zh_phrases.0.2.$kind.npy clip0,4/zh_phrases.$kind.npy
+    done
+done
+cmp -s clip0,2/zh_phrases.features.npy clip0,4/zh_phrases.features.npy && bad "the clips differ" "they are equal"
+
+# ---- memory does not grow with the rows, and no temporary file stays
+long_speech 40 >long.wav # five minutes: 26 MB of rows
+if ! sanitized && type -P python3 >/dev/null; then
+    python3 - "$STENO" -q -t 1 -m "$MODEL" --compute f32 --no-vad -f txt long.wav >"$T/out" 2>"$T/err" <<'END' ||
+import os, subprocess, sys
+def peak(*more):
+    p = subprocess.Popen([*sys.argv[1:], *more], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(p.pid, 0)
+    assert status == 0, status
+    return usage.ru_maxrss
+plain, dumped = peak(), peak("--dump", "rows")
+assert sum(os.path.getsize("rows/" + f) for f in os.listdir("rows")) > 2e7
+assert dumped < plain + 12000, (plain, dumped)  # KB
+END
+        bad "memory does not grow" "$(tail -1 "$T/err")"
+fi
+"$STENO" -q -m "$MODEL" --compute f32 --dump ended long.wav >"$T/out" 2>"$T/err" &
+while kill -0 $! 2>/dev/null && [ -z "$(find ended -name '.steno-*' -size +0 2>/dev/null)" ]; do sleep 0.05; done
+kill -TERM $! 2>/dev/null
+wait $!
+is "a run with --dump ends by a signal" $? 143
+is "an ended run leaves no file" "$(ls -A ended rows 2>/dev/null | grep -c '^\.')" 0
+is "an ended input has no rows" "$(names ended)" "*.npy"
+
 # ---- files that are there stay, and two inputs do not write one
 P=$SRC/tests/data/contextual
 mkdir in in/b dumped

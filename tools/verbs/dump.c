@@ -1,6 +1,5 @@
 /* steno: intermediate results of a network, in files. SPDX-License-Identifier: MIT */
 #include "verbs/dump.h"
-#include "atomic_file.h"
 #include "cli/npy_file.h"
 #include "input/sound.h"
 #include "out_name.h"
@@ -73,39 +72,116 @@ int dump_open(struct dump *d)
     return why == ENOMEM ? EXIT_MEMORY : EXIT_OUTPUT;
 }
 
-/* Find or add the table of such rows. @return NULL if out of memory */
+/* ---- the spool --------------------------------------------------------------------------------------------------------------- */
+
+static struct dump_spool *spool_of(struct dump *d, int slot)
+{
+    const struct dump_spool none = { .file.lock = -1 };
+    if (slot >= d->n_spools) {
+        struct dump_spool *more = realloc(d->spool, ((size_t)slot + 1) * sizeof *more);
+        if (!more) return NULL;
+        d->spool = more;
+        while (d->n_spools <= slot) more[d->n_spools++] = none;
+    }
+    struct dump_spool *s = &d->spool[slot];
+    if (s->file.f) return s;
+    *s = none;
+    char *path = path_join(d->dir, "rows");
+    if (!path || atomic_file_open(&s->file, path)) s = NULL;
+    free(path);
+    return s;
+}
+
+static int spool_add(struct dump_spool *s, const float *row, size_t n)
+{
+    if (fwrite(row, sizeof *row, n, s->file.f) != n) return -1;
+    s->size += (int64_t)(n * sizeof *row);
+    return 0;
+}
+
+/* Copy a table's rows. @return 0, or -1 with errno set */
+static int spool_copy(FILE *to, struct dump_spool *s, const struct dump_table *t)
+{
+    char bytes[1 << 15];
+    if (fflush(s->file.f)) return -1;
+    for (int i = 0; i < t->n_pieces; i++) {
+        const struct dump_piece *p = &t->piece[i];
+        for (int64_t at = 0; at < p->n;) {
+            const size_t n = p->n - at < (int64_t)sizeof bytes ? (size_t)(p->n - at) : sizeof bytes;
+            const ssize_t k = pread(fileno(s->file.f), bytes, n, (off_t)(p->at + at));
+            if (k < 0 && errno == EINTR) continue;
+            if (k == 0) errno = EIO; /* it became shorter */
+            if (k <= 0 || fwrite(bytes, 1, (size_t)k, to) != (size_t)k) return -1;
+            at += k;
+        }
+    }
+    return 0;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------------------------ */
+
+/* Find or add the table of such rows: they continue one, or begin one. @return NULL if out of memory */
 static struct dump_table *table_of(struct dump *d, int slot, const steno_rows *r)
 {
-    for (int i = 0; i < d->n; i++)
-        if (d->table[i].slot == slot && d->table[i].at_ms == r->at_ms && strcmp(d->table[i].name, r->name) == 0) return &d->table[i];
+    int copy = 1;
+    for (int i = d->n - 1; i >= 0; i--) {
+        struct dump_table *t = &d->table[i];
+        if (t->slot != slot || t->at_ms != r->at_ms || strcmp(t->name, r->name) != 0) continue;
+        if (r->first && t->rows == r->first) return t;
+        if (t->copy >= copy) copy = t->copy + 1;
+    }
     struct dump_table *more = realloc(d->table, ((size_t)d->n + 1) * sizeof *more);
     if (!more) return NULL;
     d->table = more;
     struct dump_table *t = &more[d->n++];
-    *t = (struct dump_table){ .slot = slot, .at_ms = r->at_ms, .width = r->width };
+    *t = (struct dump_table){ .slot = slot, .copy = copy, .at_ms = r->at_ms, .width = r->width };
     snprintf(t->name, sizeof t->name, "%s", r->name);
     return t;
 }
 
+/* Count n bytes from `at` on as the table's. */
+static int piece_add(struct dump_table *t, int64_t at, int64_t n)
+{
+    struct dump_piece *last = t->n_pieces ? &t->piece[t->n_pieces - 1] : NULL;
+    if (last && last->at + last->n == at) {
+        last->n += n;
+        return 0;
+    }
+    struct dump_piece *more = realloc(t->piece, ((size_t)t->n_pieces + 1) * sizeof *more);
+    if (!more) return -1;
+    t->piece = more;
+    more[t->n_pieces++] = (struct dump_piece){ at, n };
+    return 0;
+}
+
+/* @return 0, or -1 with errno set */
+static int rows_add(struct dump *d, int slot, const steno_rows *r)
+{
+    struct dump_spool *s = spool_of(d, slot);
+    struct dump_table *t = s ? table_of(d, slot, r) : NULL;
+    const int64_t at = s ? s->size : 0;
+    for (int32_t i = 0; t && i < r->n_rows; i++)
+        if (spool_add(s, r->rows + i * r->stride, (size_t)r->width)) return -1;
+    if (!t || piece_add(t, at, s->size - at)) return -1;
+    t->rows += r->n_rows;
+    return 0;
+}
+
 void dump_add(struct dump *d, int slot, const steno_rows *r)
 {
-    struct dump_table *t = d->dir ? table_of(d, slot, r) : NULL;
-    d->failed |= d->dir && !t;
-    if (!t) return;
-    struct sink to = sink_to_memory(&t->bytes);
-    for (int32_t i = 0; i < r->n_rows; i++)
-        sink_bytes(&to, (const char *)(const void *)(r->rows + i * r->stride), (size_t)r->width * sizeof *r->rows);
-    t->rows += r->n_rows;
-    d->failed |= to.failed;
+    if (!d->dir || d->why) return;
+    errno = 0;
+    if (rows_add(d, slot, r)) d->why = errno ? errno : EIO;
 }
 
 /* Rows of width 1 are written as a list. */
-static int write_one(const struct dump *d, const char *stem, const char *mark, const struct dump_table *t)
+static int write_one(struct dump *d, const char *stem, const char *mark, const struct dump_table *t)
 {
-    char name[700], head[NPY_HEAD], at[32] = "";
+    char name[700], head[NPY_HEAD], at[32] = "", copy[16] = "";
     struct atomic_file out;
-    if (t->at_ms) snprintf(at, sizeof at, ".%lld", (long long)t->at_ms);
-    snprintf(name, sizeof name, "%.500s%.48s%s.%s.npy", stem, mark, at, t->name);
+    if (t->at_ms || t->copy > 1) snprintf(at, sizeof at, ".%lld", (long long)t->at_ms);
+    if (t->copy > 1) snprintf(copy, sizeof copy, ".%d", t->copy);
+    snprintf(name, sizeof name, "%.500s%.48s%s%s.%s.npy", stem, mark, at, copy, t->name);
     char *path = path_join(d->dir, name);
     if (!path) return message("out of memory for the name of an output"), EXIT_MEMORY;
     if (access(path, F_OK) == 0) {
@@ -117,58 +193,57 @@ static int write_one(const struct dump *d, const char *stem, const char *mark, c
     int rc = atomic_file_open(&out, path);
     if (!rc) {
         fwrite(head, 1, sizeof head, out.f);
-        fwrite(t->bytes.p, 1, t->bytes.n, out.f);
-        rc = atomic_file_commit(&out);
+        rc = spool_copy(out.f, &d->spool[t->slot], t);
+        const int why = errno;
+        if (!rc) rc = atomic_file_commit(&out);
+        else atomic_file_abort(&out), errno = why;
     }
     const int code = rc ? message_not_written(path, errno) : EXIT_OK;
     free(path);
     return code;
 }
 
-/* Read all samples of a sound into malloc'd memory. @return NULL if it cannot be read, or is too long for memory */
-static float *read_all(const char *input, int64_t *n)
+/* ---- filter banks ------------------------------------------------------------------------------------------------------------ */
+
+struct fbank_rows { struct dump *d; int slot; int32_t width; int64_t n; };
+
+static int on_frames(void *user, const float *frames, int64_t n)
 {
-    steno_media *m = NULL;
-    steno_source src;
-    steno_error e;
-    float *pcm = NULL, piece[4096];
-    struct sink_memory all = { 0 };
-    struct sink to = sink_to_memory(&all);
-    int64_t got = sound_open(&m, input, &e) == STENO_OK ? 1 : -1;
-    if (got > 0) steno_media_source(m, &src);
-    while (got > 0 && (got = src.read(src.user, piece, 4096)) > 0)
-        sink_bytes(&to, (const char *)(const void *)piece, (size_t)got * sizeof *piece);
-    steno_media_close(m);
-    *n = (int64_t)(all.n / sizeof *pcm);
-    if (got == 0 && !to.failed) pcm = (float *)(void *)all.p;
-    else free(all.p);
-    return pcm;
+    struct fbank_rows *f = user;
+    dump_add(f->d, f->slot, &(steno_rows){ .first = (int32_t)f->n, .n_rows = (int32_t)n, .width = f->width, .name = "fbank", .rows = frames,
+                                           .stride = f->width });
+    f->n += n;
+    return f->d->why != 0;
 }
 
 /* Add the filter banks of the whole sound as a table. */
 static void add_fbank(struct dump *d, int slot, const steno_model *m, const char *input)
 {
     steno_model_info info = { .size = sizeof info };
-    int64_t n = 0;
-    float *pcm = strcmp(input, "-") == 0 ? NULL : read_all(input, &n);
+    steno_media *media = NULL;
+    steno_source src;
+    steno_error e;
     steno_model_info_get(m, &info);
-    const int64_t frames = pcm ? steno_mel(m, pcm, n, NULL, 0) : 0;
-    float *v = frames > 0 ? calloc((size_t)frames * (size_t)info.n_mels, sizeof *v) : NULL;
-    if (v && steno_mel(m, pcm, n, v, frames) == frames)
-        dump_add(d, slot, &(steno_rows){ .n_rows = (int32_t)frames, .width = info.n_mels, .name = "fbank", .rows = v,
-                                         .stride = info.n_mels });
-    free(v);
-    free(pcm);
+    if (strcmp(input, "-") == 0 || sound_open(&media, input, &e) != STENO_OK) return;
+    steno_media_source(media, &src);
+    struct fbank_rows f = { d, slot, info.n_mels, 0 };
+    const int64_t made = steno_mel_read(m, &src, on_frames, &f);
+    if (made == STENO_ENOMEM && !d->why) d->why = ENOMEM;
+    if (made < 0 && f.n) free(d->table[--d->n].piece); /* it is not whole */
+    steno_media_close(media);
 }
+
+/* ---- inputs ------------------------------------------------------------------------------------------------------------------ */
 
 void dump_begin(struct dump *d, int slot)
 {
     int n = 0;
     for (int i = 0; i < d->n; i++) {
-        if (d->table[i].slot == slot) free(d->table[i].bytes.p);
+        if (d->table[i].slot == slot) free(d->table[i].piece);
         else d->table[n++] = d->table[i];
     }
     d->n = n;
+    if (slot < d->n_spools) atomic_file_abort(&d->spool[slot].file);
 }
 
 int dump_write(struct dump *d, int slot, const steno_model *m, const char *input, const char *mark, int fbank)
@@ -177,10 +252,10 @@ int dump_write(struct dump *d, int slot, const steno_model *m, const char *input
     char *stem = out_stem(input);
     int code = EXIT_OK;
     if (fbank) add_fbank(d, slot, m, input);
-    if (!stem || d->failed) {
+    if (!stem || d->why == ENOMEM) {
         message("out of memory for the dump of %s", input);
         code = EXIT_MEMORY;
-    }
+    } else if (d->why) code = message_not_written(d->dir, d->why);
     for (int i = 0; i < d->n && code == EXIT_OK; i++)
         if (d->table[i].slot == slot) code = write_one(d, stem, mark, &d->table[i]);
     free(stem);
@@ -190,8 +265,11 @@ int dump_write(struct dump *d, int slot, const steno_model *m, const char *input
 
 void dump_free(struct dump *d)
 {
-    for (int i = 0; i < d->n; i++) free(d->table[i].bytes.p);
+    for (int i = 0; i < d->n; i++) free(d->table[i].piece);
+    for (int i = 0; i < d->n_spools; i++) atomic_file_abort(&d->spool[i].file);
     free(d->table);
+    free(d->spool);
     d->table = NULL;
-    d->n = 0;
+    d->spool = NULL;
+    d->n = d->n_spools = 0;
 }

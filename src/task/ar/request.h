@@ -45,7 +45,7 @@ struct request {
     int windows_known;              /* windows are independent and their bounds are known in advance: each is a clip */
     int parallel;                   /* clips decode in parallel, in window decoders of the batch; not with two tasks, which share windows */
     struct buf parts;               /* struct clip_result per clip, if clips decode in parallel */
-    struct buf shown;               /* int64_t: frames where windows begin whose rows on_rows has */
+    struct buf shown;               /* struct window_place of windows whose rows on_rows has */
     int merged;                     /* number of clips whose parts are in the results */
     int stopped;                    /* a callback ended the request normally */
     struct resume resume;           /* where it resumes from, and what has been recorded */

@@ -2,13 +2,15 @@
 #include "task/ar/window_rows.h"
 #include "task/window/window.h"
 
+struct window_place { int64_t begin, clip_end; }; /* in frames */
+
 int window_rows_due(const struct window_decoder *w)
 {
     const struct buf *b = &w->request->shown;
-    const int64_t *at = (const int64_t *)(const void *)b->p;
+    const struct window_place *at = (const struct window_place *)(const void *)b->p;
     if (!w->request->p.on_rows) return 0;
     size_t i = b->len / sizeof *at;
-    while (i && at[i - 1] != w->position.seek) i--; /* from the newest on */
+    while (i && (at[i - 1].begin != w->position.seek || at[i - 1].clip_end != w->position.end)) i--; /* from the newest on */
     return !i;
 }
 
@@ -35,8 +37,8 @@ int window_encoded_pass(struct window_decoder *w)
     size_t ld;
     const float *x = exec_output(s->batch->exec, p, p->output, 0, (uint32_t)n, &ld);
     if (!x) return err_nomem(&s->error, (size_t)n * sizeof *x, "the encoder's rows");
-    buf_add(shown, &w->position.seek, sizeof w->position.seek);
-    if (shown->err) return err_nomem(&s->error, shown->len, "the starts of windows");
+    buf_add(shown, &(struct window_place){ w->position.seek, w->position.end }, sizeof(struct window_place));
+    if (shown->err) return err_nomem(&s->error, shown->len, "the places of windows");
     pass(w, "encoder", x, n, (int32_t)p->slot[p->output].width, ld);
     return STENO_OK;
 }

@@ -421,23 +421,37 @@ static int64_t mel(const steno_model *m, void *out)
     return steno_mel(m, kit.audio.pcm, kit.audio.n, out, 5);
 }
 
+static int ignore_frames(void *user, const float *frames, int64_t n)
+{
+    (void)user, (void)frames, (void)n;
+    return 0;
+}
+
+static int64_t mel_read(const steno_model *m, void *out)
+{
+    struct tap tap = { kit.audio.pcm, kit.audio.n, 0, 16000, 0, 0 };
+    const steno_source src = tap_source(&tap);
+    return steno_mel_read(m, &src, ignore_frames, out);
+}
+
 static void test_calls_on_a_model_report_failed_allocations_and_leave_nothing(void **state)
 {
     (void)state;
     need_counting();
-    static int64_t (*const call[])(const steno_model *m, void *out) = { tokenize, detokenize, mel };
+    static const struct { int64_t (*fn)(const steno_model *m, void *out); int model; } call[] = {
+        { tokenize, 0 }, { detokenize, 0 }, { mel, 0 }, { mel_read, 0 }, { detokenize, 1 }, { mel_read, 1 },
+    };
     steno_model *m[] = { bytes_open(kit.bin, NULL), folder_open(kit.ctc, NULL) };
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < (int)(sizeof call / sizeof *call); k++) {
         static char want[4096], got[4096];
-        const int which = k < 3 ? k : 1;
-        const steno_model *on = m[k == 3];
-        const int64_t n_want = call[which](on, want);
+        const steno_model *on = m[call[k].model];
+        const int64_t n_want = call[k].fn(on, want);
         int failed = 0;
         assert_true(n_want > 0);
         for (int64_t n = 0;; n++) {
             memset(got, 0, sizeof got);
             count_begin(n);
-            const int64_t rc = call[which](on, got);
+            const int64_t rc = call[k].fn(on, got);
             const struct heap h = count_end();
             if (rc != STENO_ENOMEM && (rc != n_want || memcmp(got, want, sizeof got) != 0))
                 fail_msg("call %d, allocation %lld fails: %lld", k, (long long)n, (long long)rc);

@@ -374,6 +374,42 @@ static void test_special_tokens_and_languages_have_the_ids_of_their_vocabulary(v
     assert_int_equal(steno_tokenize(model, " one two three", NULL, 0), 3);
 }
 
+struct given_frames { const float *want; int64_t n, most; };
+
+static int same_frames(void *user, const float *frames, int64_t n)
+{
+    struct given_frames *g = user;
+    assert_true(n > 0);
+    if (g->n + n > g->most) return 1;
+    assert_memory_equal(frames, g->want + g->n * 80, (size_t)n * 80 * sizeof *frames);
+    g->n += n;
+    return 0;
+}
+
+static int64_t read_fails(void *user, float *pcm, int64_t n)
+{
+    (void)user, (void)pcm, (void)n;
+    return -1;
+}
+
+/* In pieces and from a source, log-mel has the bits of the whole. */
+static void check_mel_read(const struct audio *apart, const float *want, int64_t frames)
+{
+    struct pcm memory = { apart->pcm, apart->n, 0, 0 };
+    const steno_source src = pcm_source(&memory), bad = { read_fails, NULL, NULL };
+    struct given_frames all = { want, 0, frames }, some = { want, 0, 3200 };
+    assert_int_equal(steno_mel_read(model, &src, same_frames, &all), frames);
+    assert_int_equal(all.n, frames);
+    memory.at = 0;
+    assert_int_equal(steno_mel_read(model, &src, same_frames, &some), STENO_ECANCELED);
+    assert_true(some.n > 0 && some.n <= 3200);
+    assert_int_equal(steno_mel_read(model, &bad, same_frames, &some), STENO_ESOURCE);
+    assert_int_equal(steno_mel_read(model, &src, NULL, &some), STENO_EARG);
+    assert_int_equal(steno_mel_read(model, NULL, same_frames, &some), STENO_EARG);
+    assert_int_equal(steno_mel_read(NULL, &src, same_frames, &some), STENO_EARG);
+    assert_int_equal(steno_mel_read(model, &(steno_source){ 0 }, same_frames, &some), STENO_EARG);
+}
+
 static void test_log_mel_is_what_the_encoder_is_given(void **state)
 {
     (void)state;
@@ -397,6 +433,7 @@ static void test_log_mel_is_what_the_encoder_is_given(void **state)
         assert_int_equal(inside_window(session, at[i], n[i], window), 0);
         assert_memory_equal(window, all + at[i] * 80, (size_t)n[i] * 80 * sizeof *window);
     }
+    check_mel_read(&apart, all, frames);
     assert_int_equal(steno_mel(model, NULL, 0, NULL, 0), 0);
     assert_int_equal(steno_mel(model, apart.pcm, 159, part, 1), 0);
     assert_int_equal(steno_mel(model, NULL, 5, NULL, 0), STENO_EARG);
