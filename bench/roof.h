@@ -85,9 +85,10 @@ static inline void count_products(struct work *w, struct products p, double flop
     w->ops[p.of] += p.n * flops;
 }
 
-static inline double counted_rows(enum op_rows rows, const struct shape *s)
+static inline double counted_rows(const struct plan *p, enum op_rows rows, const struct shape *s)
 {
-    if (rows == ROWS_DISTANCES) return 2 * s->rows - 1;
+    if (rows == ROWS_DISTANCES && s->rows <= p->kept.rows) return 0; /* an earlier run computed them */
+    if (rows == ROWS_DISTANCES) return 2 * (s->rows < p->reach ? s->rows : p->reach) - 1;
     return rows == ROWS_OUT ? s->out : s->rows * (rows == ROWS_TWICE ? 2 : rows == ROWS_THRICE ? 3 : 1);
 }
 
@@ -110,7 +111,7 @@ static inline struct work work_of(const steno_model *m, const struct plan *p, in
     for (int i = first; i < last; i++) {
         const struct op *op = &p->op[i];
         const struct bind *c = &p->bind[op->bind];
-        const double rows = counted_rows((enum op_rows)op->rows, s);
+        const double rows = counted_rows(p, (enum op_rows)op->rows, s);
         if (op->kind == OP_LINEAR && op->flags & OPF_APPROX) continue; /* almost none of it is computed */
         if (op->kind == OP_LINEAR || op->kind == OP_LOGITS_APPROX) {
             count_products(&w, products_of(m->kern.level, (enum packed_type)c->type), 2.0 * c->n * c->k * rows);

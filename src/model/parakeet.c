@@ -14,7 +14,8 @@
 enum {
     CLIP_ROWS = 1500, CLIP_ROWS_LEAST = 25, CLIP_ROWS_MOST = 18000, /* 120 s, 2 s, 24 minutes */
     RUN_ROWS = 8 * STREAM_ROWS_LAST, /* of streams beside each other */
-    HEAD_ROWS = 64    /* rows with logits at a time */
+    HEAD_ROWS = 64,   /* rows with logits at a time */
+    KEPT_DISTANCES = 80 << 20 /* bytes of a batch: of the 0.6B, clips of 64 s in int16, of 30 s in f32 */
 };
 static float const eps = 1e-5f;
 static const char ctc_name[] = "decoder.decoder_layers.0", hybrid_ctc_name[] = "ctc_decoder.decoder_layers.0";
@@ -143,7 +144,7 @@ static struct conformer conformer_of(const struct parakeet_shape *s)
                            .layers = (uint32_t)s->layers, .n_mels = (uint32_t)s->n_mels, .channels = (uint32_t)s->channels,
                            .stack = PARAKEET_STACK, .behind = sight(s->behind), .ahead = sight(s->ahead), .has_biases = s->has_biases,
                            .input_scale = s->scales_input ? sqrtf((float)s->d) : 0, .eps = eps, .is_causal = s->is_causal,
-                           .has_layer_norm = s->has_layer_norm };
+                           .has_layer_norm = s->has_layer_norm, .kept_most = KEPT_DISTANCES };
     if (s->is_causal) c.image = STATE_IMAGE + 1, c.filter_rows = STATE_FILTERS + 1, c.keys = STATE_KEYS + 1;
     return c;
 }

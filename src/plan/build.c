@@ -49,11 +49,41 @@ uint16_t build_slot_padded(struct build *b, uint32_t rows, uint32_t width)
                                       .size = ((size_t)rows + 2) * width * sizeof(float) });
 }
 
-uint16_t build_slot_kv(struct build *b, uint32_t heads, uint32_t d_head, enum kv_type type)
+/* A block has keys and values, so it also has room for twice as many keys. */
+static uint16_t slot_blocks(struct build *b, uint32_t blocks, uint32_t heads, uint32_t d_head, enum kv_type type)
 {
-    const uint32_t blocks = kv_blocks(b->plan.max_rows + b->plan.max_past), room = head_room(d_head);
+    const uint32_t room = head_room(d_head);
     return slot_add(b, (struct slot){ .width = 2 * heads * room, .rows = blocks * KV_BLOCK, .heads = heads, .d_head = room,
                                       .kv_type = type, .size = (size_t)blocks * heads * kv_block_sz(type, room) });
+}
+
+uint16_t build_slot_kv(struct build *b, uint32_t heads, uint32_t d_head, enum kv_type type)
+{
+    return slot_blocks(b, kv_blocks(b->plan.max_rows + b->plan.max_past), heads, d_head, type);
+}
+
+uint16_t build_slot_distances(struct build *b, uint32_t heads, uint32_t d_head, enum kv_type type)
+{
+    return slot_blocks(b, kv_blocks(b->plan.reach), heads, d_head, type);
+}
+
+void build_keep_distances(struct build *b, size_t most)
+{
+    struct plan *p = &b->plan;
+    size_t block = 0; /* bytes of a block of all slots */
+    for (int sets = 0; sets < 2 && !b->status; sets++) {
+        size_t at = 0;
+        for (uint16_t i = 0; i < p->n_ops; i++) {
+            struct slot *s = b->op[i].kind == OP_PACK_DISTANCES ? &b->slot[b->op[i].kv_slot] : NULL;
+            if (!s) continue;
+            if (sets) s->kept_at = at;
+            at += s->size / (s->rows / KV_BLOCK) * (sets ? kv_blocks(p->kept.rows) : 1);
+        }
+        if (sets) p->kept.sz = at;
+        else block = at;
+        const size_t blocks = block ? most / block : 0;
+        p->kept.rows = blocks < kv_blocks(p->reach) ? (uint32_t)blocks * KV_BLOCK : p->reach;
+    }
 }
 
 static uint16_t build_slot_like(struct build *b, uint16_t slot)
@@ -323,6 +353,7 @@ void build_begin(struct build *b, const struct build_params *p, steno_error *e)
     b->plan.max_rows = p->max_rows;
     b->plan.max_out = p->max_out;
     b->plan.max_past = p->max_past;
+    b->plan.reach = p->max_rows;
     b->plan.input = b->plan.output = b->plan.logits = b->plan.bounds = NO_SLOT;
     b->plan.encoded = NO_SLOT;
     for (int i = 0; i < SIDE_OUTPUTS; i++) b->plan.side_output[i] = NO_SLOT;

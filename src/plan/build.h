@@ -70,6 +70,9 @@ uint16_t build_slot_rows(struct build *b, uint32_t rows, uint32_t width);    /* 
 uint16_t build_slot_out(struct build *b, uint32_t width);                   /* [max_out, width] */
 uint16_t build_slot_padded(struct build *b, uint32_t rows, uint32_t width); /* contiguous rows, a zero row on both sides */
 uint16_t build_slot_kv(struct build *b, uint32_t heads, uint32_t d_head, enum kv_type type); /* keys and values of max_rows positions */
+uint16_t build_slot_distances(struct build *b, uint32_t heads, uint32_t d_head, enum kv_type type); /* keys of 2 plan.reach - 1 distances */
+/* Slots of OP_PACK_DISTANCES are kept from run to run for as many rows as `most` bytes hold; call it after all ops. */
+void build_keep_distances(struct build *b, size_t most);
 
 /* The next op, to be completed by the caller; NULL: something has failed. */
 struct op *emit(struct build *b, enum op_kind kind, const char *label, uint16_t out, uint16_t in, uint16_t bind);

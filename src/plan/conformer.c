@@ -2,6 +2,7 @@
 #include "plan/conformer.h"
 #include <math.h>
 #include <stdio.h>
+#include "kern/rel_positions.h"
 #include "plan/bind.h"
 #include "plan/sub.h"
 
@@ -118,8 +119,8 @@ static uint16_t build_distance_rows(struct build *b, const struct conformer *c, 
                                     enum kv_type type)
 {
     const struct linear_part pos = { name, NULL, c->d };
-    const uint16_t first = b->plan.n_ops, rows = build_slot_rows(b, 2 * b->plan.max_rows - 1, c->d);
-    const uint16_t packed = build_slot_kv(b, c->heads, c->d / c->heads, type);
+    const uint16_t first = b->plan.n_ops, rows = build_slot_rows(b, 2 * b->plan.reach - 1, c->d);
+    const uint16_t packed = build_slot_distances(b, c->heads, c->d / c->heads, type);
     emit(b, OP_LINEAR, "self_attn.linear_pos", rows, distances, bind_matrix(b, &pos, c->d, LINEAR_OTHER, NO_BIND));
     struct op *op = emit(b, OP_PACK_DISTANCES, "self_attn.pos_pack", NO_SLOT, rows, attn);
     if (op) op->kv_slot = packed;
@@ -205,11 +206,13 @@ static void build_conv(struct build *b, const struct conformer *c, uint16_t x, u
     emit_matrix(b, c, &(struct layer_matrix){ "conv.pointwise_conv2", c->d, c->d, LINEAR_DOWN, NO_BIND, ACT_NONE, deviations }, x, out, x);
 }
 
-/* The rows of all distances, for layers that see whole clips. */
+/* The rows of all distances, for layers that see whole clips. A row reads the distances to all keys in sight of its group. */
 static uint16_t build_distances(struct build *b, const struct conformer *c)
 {
-    const uint16_t distances = build_slot_rows(b, 2 * b->plan.max_rows - 1, c->d);
-    struct op *op = emit(b, OP_DISTANCES, "distances", distances, NO_SLOT, bind_distances(b, b->plan.max_rows, c->d));
+    const uint32_t sight = c->behind > c->ahead ? c->behind : c->ahead;
+    if (sight < b->plan.max_rows && sight + REL_ROWS < b->plan.max_rows) b->plan.reach = sight + REL_ROWS;
+    const uint16_t distances = build_slot_rows(b, 2 * b->plan.reach - 1, c->d);
+    struct op *op = emit(b, OP_DISTANCES, "distances", distances, NO_SLOT, bind_distances(b, b->plan.reach, c->d));
     if (op) op->rows = ROWS_DISTANCES;
     return distances;
 }
@@ -229,5 +232,6 @@ uint16_t conformer_build(struct build *b, const struct conformer *c, const char 
         emit_norm(b, c, "norm_out", x, x);
         b->prefix = "";
     }
+    if (!c->keys) build_keep_distances(b, c->kept_most);
     return x;
 }

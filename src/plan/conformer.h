@@ -14,6 +14,7 @@ struct conformer {
     /* A stream: 1 + the states of the last row of the input, of the last inputs of the filters, and of keys and values. 0: whole clips */
     uint16_t image, filter_rows, keys;
     int has_biases;                     /* of the layers' matrices and filters */
+    size_t kept_most;                   /* whole clips: most bytes of products of distances that are kept from run to run */
     float input_scale;                  /* of the rows before the layers; 0: none */
     float eps;
 };

@@ -33,7 +33,7 @@ static size_t scratch_of(const struct plan *p, uint32_t n)
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-struct sizes { size_t scratch, partials, panel_max, approx, ops, thread, attn_partials, attn_floats, attn_done; };
+struct sizes { size_t kept, scratch, partials, panel_max, approx, ops, thread, attn_partials, attn_floats, attn_done; };
 
 /* Scratch of a thread that computes the input rows of a linear itself. */
 static size_t norm_before_sz(const struct plan *p, uint16_t i)
@@ -76,6 +76,7 @@ static struct sizes sizes_of(const struct executor *x, const struct exec_params 
     struct sizes z = { .thread = 1 };
     for (int i = 0; i < p->n_plans; i++) {
         const struct plan *plan = p->plan[i];
+        z.kept = larger(z.kept, plan->kept.sz);
         z.scratch = larger(z.scratch, scratch_of(plan, p->max_out));
         z.partials = larger(z.partials, partials_of(plan, p->max_out));
         z.approx = larger(z.approx, out_of(plan, p->max_out));
@@ -107,7 +108,7 @@ static size_t cpu_memory(const struct executor *executor, const struct exec_para
     struct cpu_exec x;
     struct arena_take t = { 0 };
     tables_take(&x, &t, &z);
-    size_t n = sizeof x + t.sz + z.scratch + (size_t)p->threads * z.thread;
+    size_t n = sizeof x + t.sz + z.kept + z.scratch + (size_t)p->threads * z.thread;
     for (int i = 0; i < p->n_states; i++) n += state_pool_sz(&p->state[i].desc, p->state[i].type, p->state[i].lanes);
     return n;
 }
@@ -116,9 +117,10 @@ static void cpu_close(struct exec *exec)
 {
     struct cpu_exec *x = cpu_of(exec);
     for (int i = 0; x->mem && i < x->n_states; i++) state_mem_close(&x->mem[i]);
+    if (x->kept.at) os_pages_free(x->kept.at, x->kept.sz);
     if (x->scratch) os_pages_free(x->scratch, x->scratch_sz);
     if (x->thread_scratch) os_pages_free(x->thread_scratch, (size_t)team_threads(x->team) * x->thread_scratch_sz);
-    x->scratch = x->thread_scratch = NULL;
+    x->kept.at = x->scratch = x->thread_scratch = NULL;
 }
 
 static int states_open(struct cpu_exec *x, struct arena *a, const struct exec_params *p, steno_error *e)
@@ -156,10 +158,11 @@ static int cpu_open(struct exec **out, const struct executor *executor, struct a
     x->n_approx = z.approx;
     struct arena_take t = { .a = a };
     tables_take(x, &t, &z);
+    x->kept = (struct kept){ z.kept ? os_pages_alloc(z.kept) : NULL, z.kept, NULL, 0 };
     x->scratch = os_pages_alloc(z.scratch);
     x->thread_scratch = os_pages_alloc(threads * z.thread);
-    const int whole = !t.failed && x->scratch && x->thread_scratch;
-    const int rc = whole ? states_open(x, a, p, e) : err_nomem(e, z.scratch + threads * z.thread, "scratch");
+    const int whole = !t.failed && (x->kept.at || !z.kept) && x->scratch && x->thread_scratch;
+    const int rc = whole ? states_open(x, a, p, e) : err_nomem(e, z.kept + z.scratch + threads * z.thread, "scratch");
     if (rc) {
         cpu_close(&x->base);
         return rc;
@@ -425,7 +428,10 @@ static int cpu_phases(struct exec *exec, const struct plan *p, const struct phas
     if (!pasts_fit(x, p, what) || !streams_fit(x, p, what)) return STENO_EARG;
     if (!what->first && p->input != NO_SLOT) pad_input(&rp);
     if (what->run) appends_copy(x);
-    return replay(&rp, spent);
+    distances_begin(&rp, !what->first);
+    const int rc = replay(&rp, spent);
+    distances_end(&rp);
+    return rc;
 }
 
 static int cpu_chain(struct exec *exec, const struct plan *p, struct run *run, int steps, const struct chain_calls *calls, int *ran,

@@ -43,11 +43,37 @@ void distances_run(const struct replay *rp, const struct op *op, const struct wo
     }
 }
 
+/* The first run computes what it needs. Later runs with longer sequences compute all again, and for half as many rows more than the run
+ * before, so that a row of lengths that rise costs at most three times the last one. */
+void distances_begin(struct replay *rp, int has_first_phase)
+{
+    struct kept *k = &rp->x->kept;
+    uint32_t most = rp->n_sequences ? 0 : rp->n_rows;
+    for (uint32_t i = 0; i < rp->n_sequences; i++)
+        if (rp->sequence[i].n > most) most = rp->sequence[i].n;
+    if (most > rp->p->reach) most = rp->p->reach;
+    rp->distances = (struct replay_distances){ .rows = most };
+    if (!has_first_phase || !most || most > rp->p->kept.rows) return;
+    if (k->of != rp->p) *k = (struct kept){ k->at, k->sz, rp->p, 0 };
+    const uint32_t more = k->rows + k->rows / 2, grown = more > most ? more : most;
+    rp->distances.is_kept = 1;
+    rp->distances.is_ready = most <= k->rows;
+    rp->distances.rows = rp->distances.is_ready ? k->rows : grown < rp->p->kept.rows ? grown : rp->p->kept.rows;
+    if (!rp->distances.is_ready) k->rows = 0;
+}
+
+void distances_end(const struct replay *rp)
+{
+    if (rp->distances.is_kept && !rp->status) rp->x->kept.rows = rp->distances.rows;
+}
+
 /* Packed distances of a head. */
 static char *distances_of(const struct replay *rp, uint16_t slot, uint32_t head)
 {
     const struct slot *s = &rp->p->slot[slot];
-    return (char *)rp->x->scratch + s->offset + head * (s->rows / KV_BLOCK) * kv_block_sz((enum kv_type)s->kv_type, s->d_head);
+    const size_t sz = kv_block_sz((enum kv_type)s->kv_type, s->d_head);
+    if (rp->distances.is_kept) return (char *)rp->x->kept.at + s->kept_at + head * kv_blocks(rp->p->kept.rows) * sz;
+    return (char *)rp->x->scratch + s->offset + head * (s->rows / KV_BLOCK) * sz;
 }
 
 void pack_distances_run(const struct replay *rp, const struct op *op, const struct worker *worker)
@@ -132,7 +158,7 @@ static void attn_rel_packed(const struct replay *rp, const struct op *op, struct
                                     .q = row0(rp, op->in) + row * in->ld + column, .ld_q = in->ld, .u = c->bias + column,
                                     .v = c->filter + column, .keys = kv.base, .values = kv_run_values(&kv, type, t.s.n, c->d_head),
                                     .distances = distances_of(rp, op->aux, head), .sees = span,
-                                    .at = distances_count(rp) / 2 - t.first, .rows = t.rows, .d_head = c->d_head, .n_keys = t.s.n,
+                                    .at = (size_t)rp->distances.rows - 1 - t.first, .rows = t.rows, .d_head = c->d_head, .n_keys = t.s.n,
                                     .scale = c->scale };
     kern_run_of(rp->x->kern, type)->attn_rel(&a, scratch);
 }

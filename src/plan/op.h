@@ -88,7 +88,8 @@ enum op_rows {
     ROWS_TWICE,  /* twice that, before a convolution of stride 2 */
     ROWS_THRICE, /* three times that, after OPF_SPREAD */
     ROWS_OUT,    /* rows of the table whose logits are needed */
-    ROWS_DISTANCES, /* 2 n - 1 for the longest sequence of n rows: distances -(n - 1) .. n - 1 */
+    ROWS_DISTANCES, /* 2 n - 1, n: rows of the longest sequence, at most plan.reach: distances n - 1 down to -(n - 1). The CPU's executor
+                     * has none where it kept the products of an earlier run, and may have those of more rows, to keep them */
     ROWS_TABLE   /* the rows of the table (run.h), when they differ from the input's: tokens in addition to frames */
 };
 
@@ -148,6 +149,7 @@ struct slot {
     uint32_t heads, d_head;  /* keys and values: head-major blocks instead of rows */
     uint32_t kv_type;        /* enum kv_type of them */
     uint32_t is_out;         /* one row per row of ROWS_OUT */
+    size_t kept_at;          /* OP_PACK_DISTANCES: bytes in the block of kept ones, if the plan has one */
     size_t offset, size;     /* bytes in the scratch block */
     uint16_t first, last;    /* ops that first write and last read it */
 };
@@ -193,6 +195,10 @@ struct plan {
     uint16_t self_state, cross_state; /* used by self-attention and cross-attention; NO_STATE if unused */
     uint32_t max_rows, max_out;
     uint32_t max_past;                     /* most keys of earlier runs that follow those of a run (OP_LOOK_BACK) */
+    uint32_t reach;                        /* ROWS_DISTANCES: rows of a sequence between which all distances in sight occur */
+    /* What OP_PACK_DISTANCES leaves does not depend on the input. An executor may keep it from run to run, in `sz` bytes, for sequences of
+     * up to `rows` rows; with more rows each run computes it. All of these ops belong to the first phase. rows 0: nothing is kept */
+    struct kept_distances { uint32_t rows; size_t sz; } kept;
     struct phase phase[PLAN_PHASES];       /* unused phases have no name */
     size_t scratch_sz;
 };

@@ -39,6 +39,12 @@ struct cpu_exec {
     size_t scratch_sz;
     uint8_t *thread_scratch;      /* [threads, thread_scratch_sz] */
     size_t thread_scratch_sz;
+    struct kept {
+        uint8_t *at;              /* packed distances; NULL: no plan keeps any */
+        size_t sz;
+        const struct plan *of;    /* the plan whose distances are kept */
+        uint32_t rows;            /* of the sequences that they are for; 0: none */
+    } kept;
     struct kv_state *state;       /* [n_states] by the ids in the plans */
     struct state_mem *mem;        /* [n_states] */
     int n_states;
@@ -67,6 +73,10 @@ struct replay {
     const struct sequence *sequence; /* sequences of the rows */
     uint32_t n_sequences;  /* 0: all rows are one sequence */
     const struct sequence *tokens;   /* [n_sequences] of the table's rows; NULL: those are one sequence */
+    struct replay_distances {
+        uint32_t rows;     /* ROWS_DISTANCES, and packed distances, are those of a sequence of this number of rows */
+        int is_kept, is_ready; /* packed distances are in the kept block; they were computed by an earlier run */
+    } distances;
     uint16_t window;       /* whose replace or shift state it writes, if there is one sequence */
     uint16_t first, last;  /* ops [first, last) */
     int steps, ran;        /* chain: replays allowed, replays done */
@@ -135,13 +145,10 @@ static inline float *logits_at(const struct replay *rp, size_t out)
     return row0(rp, rp->p->logits) + out * rp->p->slot[rp->p->logits].ld;
 }
 
-/* The number of distances in the longest sequence. */
+/* The number of distances that this replay computes. */
 static inline uint32_t distances_count(const struct replay *rp)
 {
-    uint32_t most = rp->n_sequences ? 0 : rp->n_rows;
-    for (uint32_t i = 0; i < rp->n_sequences; i++)
-        if (rp->sequence[i].n > most) most = rp->sequence[i].n;
-    return most ? 2 * most - 1 : 0;
+    return rp->distances.rows && !rp->distances.is_ready ? 2 * rp->distances.rows - 1 : 0;
 }
 
 static inline uint32_t rows_count(const struct replay *rp, uint8_t rows)
@@ -163,7 +170,7 @@ static inline uint32_t rows_max(const struct plan *p, const struct op *op, uint3
     case ROWS_TWICE: return 2 * p->max_rows;
     case ROWS_THRICE: return 3 * p->max_rows;
     case ROWS_OUT: return out;
-    case ROWS_DISTANCES: return 2 * p->max_rows - 1;
+    case ROWS_DISTANCES: return 2 * p->reach - 1;
     default: return p->max_rows;
     }
 }
@@ -260,6 +267,8 @@ size_t stem2d_scratch(const struct kern *k, const struct plan *p, const struct o
 
 /* ---- exec_rel.c */
 size_t attn_rel_scratch(const struct plan *p, const struct op *op, const struct kv_state *state); /* bytes of a thread */
+void distances_begin(struct replay *rp, int has_first_phase); /* sets rp->distances */
+void distances_end(const struct replay *rp);                  /* after a run: keeps what it computed, if it ended well */
 int streams_fit(const struct cpu_exec *x, const struct plan *p, const struct phases *what); /* keys of all streams fit into their states */
 
 size_t fsmn_scratch(const struct plan *p, const struct op *op); /* bytes of a thread, for a filter over rows */

@@ -142,7 +142,7 @@ static inline uint32_t plain_rows_count(const struct plain_op *o, uint8_t rows)
     if (rows == ROWS_DISTANCES) {
         uint32_t most = o->what && o->what->n_sequences ? 0 : o->n_rows;
         for (uint32_t k = 0; o->what && k < o->what->n_sequences; k++) most = o->what->sequence[k].n > most ? o->what->sequence[k].n : most;
-        return 2 * most - 1;
+        return 2 * (most < o->plan->p->reach ? most : o->plan->p->reach) - 1;
     }
     return (rows == ROWS_TWICE ? 2 : rows == ROWS_THRICE ? 3 : 1) * o->n_rows;
 }
