@@ -104,13 +104,14 @@ INLINE void block_row(float *to, enum packed_type t, const char *quants, const s
 }
 
 /* `rows` rows: each word of x, and each vector of weights, is read once for the tile. */
-INLINE void block_tile(float *to, enum packed_type t, vi (*b)[QUAD_WEIGHTS], const struct quad_factors *f, const uint32_t *x, size_t ld,
+INLINE void block_tile(float *to, enum packed_type t, vi (*b)[QUAD_WEIGHTS], struct quad_factors *f, const uint32_t *x, size_t ld,
                        const size_t rows)
 {
     UNROLL
     for (size_t run = 0; run < quad_runs(t); run++) {
         vs sum[BLOCK_ROWS][BLOCK_VECTORS];
         quad_tile(sum, rows, t, b, x, ld, run);
+        if (rows == 3 && quad_has_min(t)) __asm__ volatile("" : "+m"(*f)); /* in memory: else gcc 12 keeps sums on the stack */
         UNROLL
         for (size_t r = 0; r < rows; r++)
             UNROLL
@@ -121,7 +122,7 @@ INLINE void block_tile(float *to, enum packed_type t, vi (*b)[QUAD_WEIGHTS], con
 }
 
 /* Add the blocks of all rows to n vectors of outputs, which begin at c of the panel. n is 1 for one row. */
-INLINE void block_rows(float *to, enum packed_type t, const char *const *quants, const struct quad_factors *f, const uint32_t *x, size_t ld,
+INLINE void block_rows(float *to, enum packed_type t, const char *const *quants, struct quad_factors *f, const uint32_t *x, size_t ld,
                        size_t rows, size_t lines, const size_t n)
 {
     vi b[BLOCK_VECTORS][QUAD_WEIGHTS];
