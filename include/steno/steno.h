@@ -136,8 +136,8 @@ enum steno_compute {
      * of their probabilities is a sum over int8 logits (error at most 1e-3 in the tested recordings). */
     STENO_COMPUTE_BF16 = 2,
     /* As STENO_COMPUTE_BF16, but the encoder's feed-forward matrices are int8, with one scale per row and per output and int32 sums. A
-     * matrix with outliers is not. The decoder's matrices are int8 in blocks of 32 (q8_0). At avx2 all keys and values are f16. Changes a
-     * few words per thousand, more on noisy speech. steno_plan_dump shows the type of each matrix. */
+     * matrix with outliers is not. The decoder's matrices are int8 in blocks of 32 (q8_0). Changes a few words per thousand, more on
+     * noisy speech. steno_plan_dump shows the type of each matrix. */
     STENO_COMPUTE_INT8 = 3,
     /* As STENO_COMPUTE_BF16, but the encoder's matrices are int16, with one scale per output and per 128 values of a row. Its attention
      * is int16 in layers with a small range of scores, else f32. The error is a tenth of bf16's. */

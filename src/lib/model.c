@@ -80,11 +80,10 @@ static int kv_type_asked(steno_model *m, int32_t asked, const char *name, steno_
 }
 
 /* With narrow products, keys and values use fewer bits, too. Those that are written once and read at every step use the fewest, if that is
- * faster. Beside int8 without instructions for it they stay in f16, with which the texts that int8 changes were counted. */
+ * faster. */
 static enum kv_type kv_type_of(const steno_model *m, const struct state_desc *d)
 {
     if (!m->blocks) return KV_F32;
-    if (m->low_precision == PK_I8_QUAD && !executor_gains(m->executor, PK_I8_QUAD)) return KV_F16;
     return d->kind == STATE_REPLACE && d->d_head % KV_INT_D == 0 && m->executor->caps.attn_int ? KV_INT : KV_F16;
 }
 
