@@ -23,6 +23,7 @@ struct live {
     int64_t first_ms; /* of a turn to its first update */
     /* The current turn. */
     int turn, open, passes;
+    int is_doubtful; /* text of the last pass */
     int64_t begin;  /* its first sample */
     int64_t cut;    /* first sample that the recogniser decodes */
     int64_t pass_end;  /* end of the last pass */
@@ -55,8 +56,6 @@ static int fail(struct live *l, int rc, const char *why)
 }
 
 static int no_memory(struct live *l) { return fail(l, STENO_ENOMEM, "out of memory for words"); }
-
-/* ---- events */
 
 static void report_text(struct live *l, enum live_kind kind, const struct words *w, size_t from, const char *text)
 {
@@ -106,30 +105,6 @@ static void report_turn(struct live *l, enum live_turn what, int64_t at)
 
 /* ---- passes */
 
-/* Copies the words of the session's result, except those that the guards reject. */
-static int words_take(struct live *l, int is_last, struct words *to)
-{
-    const uint32_t doubts = STENO_FLAG_NO_SPEECH | (is_last ? 0 : STENO_FLAG_REPETITION); /* text that people repeat is kept, as in files */
-    const steno_session *s = l->p.session;
-    const int64_t off = l->cut / PER_MS;
-    int rc = STENO_OK;
-    live_words_clear(to);
-    for (int i = 0; i < steno_segment_count(s) && !rc; i++) {
-        steno_segment seg = { .size = sizeof seg };
-        steno_segment_get(s, i, &seg);
-        if (seg.flags & doubts) break;
-        for (int32_t k = 0; k < seg.n_words && !rc; k++) {
-            steno_word w = { .size = sizeof w };
-            steno_word_get(s, i, k, &w);
-            const size_t from = to->n;
-            rc = live_words_add_units(to, w.text, off + w.t0_ms, off + w.t1_ms);
-            live_words_rate(to, from, w.probability);
-        }
-        if (!seg.n_words && seg.text[0]) rc = live_words_add_text(to, seg.text, off + seg.t0_ms, off + seg.t1_ms);
-    }
-    return rc ? no_memory(l) : STENO_OK;
-}
-
 /* As in qwen-asr's streaming, a pass continues the text of the one before. */
 static int prefix_decide(struct live *l)
 {
@@ -156,26 +131,45 @@ static int is_as_quiet(const struct live *l, int64_t end)
     return l->loudest >= 0 && kept_loudest(&l->sound, l->pass_end > l->cut ? l->pass_end : l->cut, end) <= l->loudest * MARGIN / 100;
 }
 
+static int pass_run(struct live *l, int64_t end, const steno_transcribe_params *p, int is_last)
+{
+    struct kept_part part = { kept_from(&l->sound, l->cut), end - l->cut, 0 };
+    const steno_source src = kept_source(&part);
+    const int rc = l->p.transcribe ? l->p.transcribe(l->p.user, l->p.session, &src, p, is_last) :
+                                     steno_transcribe_source(l->p.session, &src, p);
+    return rc ? fail(l, rc, steno_last_error(l->p.session)) : STENO_OK;
+}
+
+/* The last pass of a turn. A doubtful text of the short one is decoded in the whole window, with temperature fallback. */
+static int last_run(struct live *l, int64_t end, const steno_transcribe_params *p)
+{
+    steno_transcribe_params q = *p;
+    pass_shorten(&q, end - l->cut, l->p.audio_padding_ms, l->p.audio_ctx);
+    if (l->p.last_pass == LIVE_LAST_WINDOW || q.audio_ctx == p->audio_ctx) return pass_run(l, end, p, 1);
+    pass_fill_once(&q);
+    const int rc = pass_run(l, end, &q, 1);
+    return rc || !pass_is_doubtful(l->p.session) ? rc : pass_run(l, end, p, 1);
+}
+
 /* Decodes the turn up to sample `end`. */
 static int range_decode(struct live *l, int64_t end, int is_last, struct words *to)
 {
     steno_transcribe_params p = l->p.text;
     const int is_brief = pass_is_brief(end - l->cut);
     if (end <= l->cut) return STENO_OK;
-    struct kept_part part = { kept_from(&l->sound, l->cut), end - l->cut, 0 };
-    const steno_source src = kept_source(&part);
     if (l->prompt && l->p.has_prompt) p.initial_prompt = l->prompt;
     if ((!is_last || is_brief || is_as_quiet(l, end)) && l->p.has_prompt) pass_fill_once(&p);
     if (l->p.sample_len) pass_limit(&p, end - l->cut, l->p.sample_len);
     if (l->language[0] && (l->prefix || !l->p.prefixed)) p.language = l->language;
     p.prefix = l->prefix;
-    if (!is_last && !p.audio_ctx && !p.chunk_ms) p.audio_ctx = pass_ctx(end - l->cut, l->p.audio_padding_ms, l->p.audio_ctx);
-    int rc = l->p.transcribe ? l->p.transcribe(l->p.user, l->p.session, &src, &p, is_last) :
-                               steno_transcribe_source(l->p.session, &src, &p);
+    if (!is_last) pass_shorten(&p, end - l->cut, l->p.audio_padding_ms, l->p.audio_ctx);
+    const int rc = is_last ? last_run(l, end, &p) : pass_run(l, end, &p, 0);
+    if (rc) return rc;
     l->loudest = steno_segment_count(l->p.session) ? -1 : kept_loudest(&l->sound, l->cut, end);
-    rc = rc ? fail(l, rc, steno_last_error(l->p.session)) : words_take(l, is_last && !is_brief, to);
-    if (!rc) language_decide(l, end, to);
-    return rc ? rc : prefix_decide(l);
+    l->is_doubtful = pass_is_doubtful(l->p.session);
+    if (pass_words(to, l->p.session, l->cut / PER_MS, is_last && !is_brief)) return no_memory(l);
+    language_decide(l, end, to);
+    return prefix_decide(l);
 }
 
 /* Cuts off audio that is not needed any more: its final words become the prompt. */
@@ -184,20 +178,17 @@ static void turn_cut(struct live *l, int64_t now)
     if (now - l->cut < CUT_MS * PER_MS) return;
     const int64_t end = agreement_cut(&l->words, l->cut / PER_MS) * PER_MS;
     if (end < 0) return;
-    char *text = live_words_text(&l->words.known, 0, l->words.cut);
-    if (!text) {
-        no_memory(l);
-        return;
-    }
-    const size_t n = strlen(text);
-    const char *from = n > PROMPT_MAX ? text + n - PROMPT_MAX : text;
-    while ((*from & 0xc0) == 0x80) from++; /* inside a character */
-    if (n > PROMPT_MAX && strchr(from, ' ')) from = strchr(from, ' ');
     free(l->prompt);
-    l->prompt = strdup(from);
-    if (!l->prompt) no_memory(l);
-    free(text);
-    l->cut = end < now ? end : now;
+    l->prompt = live_words_tail(&l->words.known, l->words.cut, PROMPT_MAX);
+    if (l->prompt) l->cut = end < now ? end : now;
+    else no_memory(l);
+}
+
+static void report_final(struct live *l, size_t first)
+{
+    if (l->words.known.n <= first) return;
+    report(l, LIVE_FINAL, &l->words.known, first);
+    if (l->words.known.w[l->words.known.n - 1].t1_ms < 0) l->sure = l->pass_end;
 }
 
 /* Runs one pass, and reports the words that become final. */
@@ -207,14 +198,25 @@ static void turn_decode(struct live *l, int64_t end, int is_last)
     size_t first;
     const int rc = range_decode(l, end, is_last, &w);
     l->pass_end = end;
-    if (!rc) {
-        if (agreement_add(&l->words, &w, is_last, &first)) no_memory(l);
-        else if (l->words.known.n > first) {
-            report(l, LIVE_FINAL, &l->words.known, first);
-            if (l->words.known.w[l->words.known.n - 1].t1_ms < 0) l->sure = end;
-        }
-    }
+    if (!rc && agreement_add(&l->words, &w, is_last, &first)) no_memory(l);
+    else if (!rc) report_final(l, first);
     live_words_free(&w);
+}
+
+/* Did the last update decode the turn up to its end, as a last pass would? Its audio continues into the pause after the turn. */
+static int is_decoded(const struct live *l, int64_t end)
+{
+    const struct words *w = &l->words.recent;
+    if (l->p.last_pass == LIVE_LAST_WINDOW || !l->p.audio_ctx || !pass_is_greedy(&l->p.text)) return 0;
+    return l->pass_end > l->begin && l->pass_end >= end && !l->is_doubtful && (!w->n || w->w[w->n - 1].t1_ms <= end / PER_MS + LATE_MS);
+}
+
+/* The words of the last update become final. */
+static void turn_keep(struct live *l)
+{
+    size_t first;
+    if (agreement_end(&l->words, &first)) no_memory(l);
+    else report_final(l, first);
 }
 
 static void turn_update(struct live *l, int64_t now)
@@ -275,7 +277,8 @@ static void turn_close(struct live *l, int64_t at, enum live_turn what)
     if (turn_is_none(l, at)) return;
     l->close = at;
     report_turn(l, what, at);
-    turn_decode(l, at, 1);
+    if (is_decoded(l, at)) turn_keep(l);
+    else turn_decode(l, at, 1);
     if (!l->rc) report(l, LIVE_ENDPOINT, &l->words.known, l->first);
     l->open = 0;
 }

@@ -38,6 +38,13 @@ enum live_turn {
     LIVE_TURN_DROPPED /* it has no endpoint: live_clear, or less than 1 ms of audio */
 };
 
+/* What the last pass of a turn encodes (Whisper). */
+enum live_last {
+    LIVE_LAST_WINDOW, /* always the whole window, as in files */
+    LIVE_LAST_TURN    /* as an update: the turn and its padding; nothing if the last update has decoded the turn to its end. A doubtful text
+                       * is decoded once more, in the whole window */
+};
+
 /* A batch of the caller, in which streams share runs. Its thread reads the source, which may return STENO_SOURCE_WAIT. */
 struct live_streams {
     int (*begin)(void *user, steno_session *s, const steno_source *src, const steno_request_params *p); /* queues it. @return a status */
@@ -58,7 +65,8 @@ struct live_params {
     const steno_model *prefixed;   /* the recogniser, if it continues a text (prefix) and takes none before it as its prompt; NULL: not */
     int has_words, has_prompt;     /* the model supports word_timestamps; takes the text before as its prompt */
     int64_t step_ms;               /* 200..10000 */
-    int64_t audio_padding_ms;      /* silence that an update encodes after the turn; 0: the whole window, as the last pass of a turn */
+    int64_t audio_padding_ms;      /* silence that an update encodes after the turn; 0: the whole window */
+    enum live_last last_pass;
     int32_t audio_ctx;             /* encoder positions of a window, of 20 ms each; 0: the model encodes only the turn anyway */
     int32_t sample_len;            /* most tokens of a window's text; 0: no limit is needed */
     int64_t turn_most_ms;          /* 2000..30000: maximum length of a turn. It is closed after its last final word, else at the quietest

@@ -237,6 +237,18 @@ char *live_words_text(const struct words *w, size_t from, size_t end)
     return text;
 }
 
+char *live_words_tail(const struct words *w, size_t end, size_t most)
+{
+    char *text = live_words_text(w, 0, end);
+    const size_t n = text ? strlen(text) : 0;
+    if (n <= most) return text;
+    const char *from = text + n - most;
+    while ((*from & 0xc0) == 0x80) from++; /* inside a character */
+    if (strchr(from, ' ')) from = strchr(from, ' ');
+    memmove(text, from, strlen(from) + 1);
+    return text;
+}
+
 /* The text of the first n ids, or of fewer, so that no character is cut. @return a status */
 static int whole_text(char *to, size_t room, const steno_model *m, const int32_t *ids, int n)
 {
@@ -359,4 +371,12 @@ int agreement_add(struct agreement *a, const struct words *w, int is_last, size_
     rc = live_words_add_range(&a->known, w, from, same);
     live_words_clear(&a->recent);
     return rc ? rc : live_words_add_range(&a->recent, w, same, w->n);
+}
+
+int agreement_end(struct agreement *a, size_t *first)
+{
+    *first = a->known.n;
+    const int rc = live_words_add_range(&a->known, &a->recent, 0, a->recent.n);
+    live_words_clear(&a->recent);
+    return rc;
 }

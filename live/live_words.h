@@ -40,6 +40,9 @@ int live_words_behind(size_t *at, const struct words *recent, const struct words
 /* Words [from, end) as one text without spaces at its ends, malloc'd; NULL: no memory. */
 char *live_words_text(const struct words *w, size_t from, size_t end);
 
+/* The last bytes of words [0, end), `most` or fewer, from the start of a word if one begins there; malloc'd. NULL: no memory. */
+char *live_words_tail(const struct words *w, size_t end, size_t most);
+
 /* ---- prefixes ---------------------------------------------------------------------------------------------------------------- */
 
 enum { LIVE_LANGUAGE = 16 /* bytes of a language's code */ };
@@ -70,6 +73,9 @@ void agreement_free(struct agreement *a);
 /* Adds the words of a pass over the audio after the cut; with is_last all become final. New final words are known.w[*first] and so on.
  * @return STENO_OK, STENO_ENOMEM */
 int agreement_add(struct agreement *a, const struct words *w, int is_last, size_t *first);
+
+/* Makes the words of the last pass final, without another pass. @return as above */
+int agreement_end(struct agreement *a, size_t *first);
 
 void agreement_forget(struct agreement *a); /* drops the final words before the cut, which are not compared any more */
 

@@ -57,6 +57,8 @@ static int params_check(const steno_model *m, const steno_live_params *p, steno_
     if (p->audio_padding_ms && (p->audio_padding_ms < PADDING_LEAST || p->audio_padding_ms > PADDING_MAX))
         return fail(e, STENO_EARG, "steno_live_open: audio_padding_ms is %d, not 0 or %d to %d", p->audio_padding_ms, PADDING_LEAST,
                     PADDING_MAX);
+    if (p->last_pass < STENO_LIVE_LAST_WINDOW || p->last_pass > STENO_LIVE_LAST_TURN)
+        return fail(e, STENO_EARG, "steno_live_open: last_pass is %d, not 0 or 1", p->last_pass);
     if (p->text && p->text->size != sizeof *p->text)
         return fail(e, STENO_EARG, "steno_live_open: text was not filled by steno_transcribe_params_init");
     if (p->find && p->find->size != sizeof *p->find)
@@ -79,6 +81,7 @@ int steno_live_open(steno_live **out, const steno_model *model, steno_session *s
     if (p->find) l->find = *p->find;
     struct live_params inner = { .session = session, .vad = p->vad, .team = team, .find = p->find ? &l->find : NULL,
                                  .step_ms = p->step_ms, .turn_most_ms = p->max_turn_ms, .audio_padding_ms = p->audio_padding_ms,
+                                 .last_pass = p->last_pass == STENO_LIVE_LAST_TURN ? LIVE_LAST_TURN : LIVE_LAST_WINDOW,
                                  .report = pass_on, .user = l };
     steno_error why = { 0 };
     live_params_of(&inner, model);

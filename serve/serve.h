@@ -20,7 +20,7 @@ struct serve_engine {
     int lanes;                        /* wanted maximum of sequences of a window (beam_size, best_of); 0: those of job.params */
     int64_t memory;                   /* bytes of its weights */
     void *user;                       /* of serve_params.open */
-    int live_padding_ms;              /* set by the server, from serve_params */
+    int live_padding_ms, live_last;   /* set by the server, from serve_params */
 };
 
 struct serve_model {
@@ -73,6 +73,7 @@ struct serve_params {
     /* live */
     int live_max, live_step_ms, live_turn_ms;
     int live_padding_ms;     /* silence that an update encodes after the turn; 0: the whole window */
+    int live_last;           /* last pass of a turn: 0 the whole window; 1 as an update, unless its text is doubtful */
     double live_seconds_max; /* 0: no limit */
     int wyoming_port;        /* -1: none; 0: any */
     const char *version;

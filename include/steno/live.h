@@ -20,6 +20,13 @@ enum steno_live_kind {
     STENO_LIVE_ENDPOINT /**< end of a turn, with all its words */
 };
 
+/** What the last pass of a turn encodes. */
+enum steno_live_last {
+    STENO_LIVE_LAST_WINDOW, /**< the whole window, as in files */
+    STENO_LIVE_LAST_TURN    /**< the turn and audio_padding_ms, as an update; nothing if the last update has decoded the turn to its end. If
+                             *   its text is doubtful (empty, repetitive, improbable), the whole window, too */
+};
+
 typedef struct steno_live_event {
     uint32_t size;
     int32_t kind;         /**< enum steno_live_kind */
@@ -45,9 +52,10 @@ typedef struct steno_live_params {
     void (*on_event)(void *user, const steno_live_event *e); /**< called within steno_live_push and steno_live_end; must be set */
     void *user;
     int32_t audio_padding_ms;           /**< Whisper: silence that an update encodes after the turn, 500 to 30000; default 3000. Turn and
-                                         *   silence are rounded up to whole seconds. 0: the whole window, as the last pass of a turn, which
-                                         *   takes up to six times as long. Ignored for other models, and if `text` sets audio_ctx or
+                                         *   silence are rounded up to whole seconds. 0: the whole window, which takes up to six times as
+                                         *   long. Ignored for other models, and if `text` sets audio_ctx or
                                          *   chunk_ms. While a language is detected, an update encodes the whole window, too */
+    int32_t last_pass;                  /**< Whisper: enum steno_live_last; default STENO_LIVE_LAST_WINDOW */
 } steno_live_params;
 
 STENO_API void steno_live_params_init(steno_live_params *p);

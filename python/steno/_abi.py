@@ -176,7 +176,8 @@ STRUCTS: dict[str, tuple[int, str]] = {
         "language:z@56"
     )),
     "steno_live_params": (64, (
-        "size:u4@0 step_ms:i4@4 max_turn_ms:i4@8 vad:p@16 find:p@24 text:p@32 on_event:p@40 user:p@48 audio_padding_ms:i4@56"
+        "size:u4@0 step_ms:i4@4 max_turn_ms:i4@8 vad:p@16 find:p@24 text:p@32 on_event:p@40 user:p@48 audio_padding_ms:i4@56 "
+        "last_pass:i4@60"
     )),
     "steno_prefix": (24, (
         "ids:p@0 banned:p@8 n:i4@16 n_banned:i4@20"
@@ -491,5 +492,9 @@ ENUMS: dict[str, dict[str, int]] = {
         "STENO_LIVE_PARTIAL": 0,
         "STENO_LIVE_FINAL": 1,
         "STENO_LIVE_ENDPOINT": 2,
+    },
+    "steno_live_last": {
+        "STENO_LIVE_LAST_WINDOW": 0,
+        "STENO_LIVE_LAST_TURN": 1,
     },
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ._model import Model, Session
 
 KINDS = ("partial", "final", "endpoint")
+LAST_PASSES = ("window", "turn")
 
 
 class Live:
@@ -32,7 +33,7 @@ class Live:
     """
 
     def __init__(self, model: Model, vad: Optional[Model], step_ms: Optional[int], max_turn_ms: Optional[int],
-                 audio_padding_ms: Optional[int], vad_options: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+                 audio_padding_ms: Optional[int], last_pass: Optional[str], vad_options: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         self._model, self._vad = model, vad
         self._lock = threading.Lock() # of a call
         self._converter = Converter()
@@ -44,12 +45,15 @@ class Live:
         self._on_event = ON_EVENT(self._take_event)
         params = new("steno_live_params", vad=vad._handle() if vad is not None else None, on_event=pointer(self._on_event))
         streaming = model.supports("chunk_size") or model.supports("lookahead")
-        for name, value in (("step_ms", step_ms), ("max_turn_ms", max_turn_ms), ("audio_padding_ms", audio_padding_ms)):
+        if last_pass not in (None, *LAST_PASSES):
+            raise OptionError(f"last_pass is {last_pass!r}, not 'window' or 'turn'", "EARG")
+        last = None if last_pass is None else LAST_PASSES.index(last_pass)
+        for name, value in (("step_ms", step_ms), ("max_turn_ms", max_turn_ms), ("audio_padding_ms", audio_padding_ms), ("last_pass", last)):
             if value is not None:
                 if streaming:
                     raise OptionError(f"{name}: the model decodes chunk by chunk, see chunk_size and lookahead", "EARG")
-                if name == "audio_padding_ms" and not model.supports("audio_ctx"):
-                    raise OptionError(f"{name} is for Whisper: an update of this model encodes only the turn", "EARG")
+                if name in ("audio_padding_ms", "last_pass") and not model.supports("audio_ctx"):
+                    raise OptionError(f"{name} is for Whisper: passes of this model encode only the turn", "EARG")
                 setattr(params, name, value)
         params.text = ctypes.cast(ctypes.pointer(self._text.struct), ctypes.c_void_p)
         params.find = ctypes.cast(ctypes.pointer(self._find.struct), ctypes.c_void_p) if vad_options else None

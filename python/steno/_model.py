@@ -328,10 +328,11 @@ class Model:
             audio, unclocked, lambda session, source: lib.steno_find_speech(session, source, params.at), spans_of)
 
     def stream(self, *, vad: Optional[Model] = None, step_ms: Optional[int] = None, max_turn_ms: Optional[int] = None,
-               audio_padding_ms: Optional[int] = None, vad_options: Mapping[str, Any] = {}, **options: Any) -> Live:
+               audio_padding_ms: Optional[int] = None, last_pass: Optional[str] = None, vad_options: Mapping[str, Any] = {},
+               **options: Any) -> Live:
         """A live transcription: push samples as they arrive, read events. See Live."""
         from ._live import Live
-        return Live(self, vad, step_ms, max_turn_ms, audio_padding_ms, vad_options, options)
+        return Live(self, vad, step_ms, max_turn_ms, audio_padding_ms, last_pass, vad_options, options)
 
     # ---- text
 

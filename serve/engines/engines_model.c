@@ -146,6 +146,7 @@ int engine_load(struct engine *g, steno_error *e)
     pthread_mutex_unlock(&g->es->opening);
     if (rc != STENO_OK) return rc;
     g->e.live_padding_ms = p->live_padding_ms;
+    g->e.live_last = p->live_last;
     describe(g);
     if (g->can_transcribe || g->can_generate) rc = batch_open(g, e);
     if (rc == STENO_OK) rc = helpers_open(g, e);

@@ -347,7 +347,9 @@ static int model_take(struct live_session *s, char *why, size_t n)
     s->streams = (struct live_streams){ stream_begin, stream_run, s };
     struct live_params lp = { .session = s->session, .vad = s->p.uses_vad ? s->engine->vad : NULL,
                               .step_ms = s->p.step_ms, .turn_most_ms = s->p.max_turn_ms,
-                              .audio_padding_ms = s->engine->live_padding_ms, .report = on_event, .user = s, .turn = on_turn,
+                              .audio_padding_ms = s->engine->live_padding_ms,
+                              .last_pass = s->engine->live_last ? LIVE_LAST_TURN : LIVE_LAST_WINDOW, .report = on_event, .user = s,
+                              .turn = on_turn,
                               .transcribe = transcribe, .streams = &s->streams };
     live_params_of(&lp, s->engine->model);
     text_fill(s, &lp.text);

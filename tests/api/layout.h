@@ -182,7 +182,7 @@
     F(steno_live_event, pushed_ms, 40) F(steno_live_event, text, 48) F(steno_live_event, language, 56)                                 \
     S(steno_live_params, 64) F(steno_live_params, size, 0) F(steno_live_params, step_ms, 4) F(steno_live_params, max_turn_ms, 8)       \
     F(steno_live_params, vad, 16) F(steno_live_params, find, 24) F(steno_live_params, text, 32) F(steno_live_params, on_event, 40)     \
-    F(steno_live_params, user, 48) F(steno_live_params, audio_padding_ms, 56)                                                          \
+    F(steno_live_params, user, 48) F(steno_live_params, audio_padding_ms, 56) F(steno_live_params, last_pass, 60)                       \
     S(steno_output_params, 64) F(steno_output_params, size, 0) F(steno_output_params, task, 4) F(steno_output_params, word_times, 8)   \
     F(steno_output_params, token_times, 12) F(steno_output_params, model, 16) F(steno_output_params, input, 24)                        \
     F(steno_output_params, style, 32) F(steno_output_params, max_len, 40) F(steno_output_params, split_on_word, 44)                    \

@@ -183,6 +183,8 @@ err_has "--step"
 for s in 0.2 10; do expect 0 "a step of $s s is accepted" stream -q -m "$MODEL" -l en --step $s "$DIGITS"; done
 for s in 0.19 10.1; do expect 2 "a step of $s s is refused" stream -q -m "$MODEL" --step $s "$DIGITS"; done
 for s in 0.5 30; do expect 0 "a padding of $s s is accepted" stream -q -m "$MODEL" -l en --audio-padding $s "$DIGITS"; done
+expect 0 "a last pass over the turn is accepted" stream -q -m "$MODEL" -l en --last-pass turn "$DIGITS"
+expect 2 "other last passes are refused" stream -q -m "$MODEL" -l en --last-pass none "$DIGITS"
 for s in 0.4 30.1; do expect 2 "a padding of $s s is refused" stream -q -m "$MODEL" --audio-padding $s "$DIGITS"; done
 for s in 2 30; do expect 0 "a turn of $s s is accepted" stream -q -m "$MODEL" -l en --max-turn $s "$DIGITS"; done
 for s in 1.9 30.1; do expect 2 "a turn of $s s is refused" stream -q -m "$MODEL" --max-turn $s "$DIGITS"; done
@@ -227,6 +229,8 @@ if [ -d "$F" ]; then
     is "FSMN-VAD makes two turns" "$(texts endpoint | wc -l)" "2"
     expect 2 "--audio-padding is refused for SenseVoice" stream -q -m "$F/models/sensevoice/pt" --audio-padding 2 "$DIGITS"
     err_has "--audio-padding is for Whisper"
+    expect 2 "--last-pass is refused for SenseVoice" stream -q -m "$F/models/sensevoice/pt" --last-pass turn "$DIGITS"
+    err_has "--last-pass is for Whisper"
     expect 2 "a detector of the wrong kind is refused" stream -q -m "$MODEL" --vad silero --vad-model "$F/fsmn-vad/pt" "$DIGITS"
 fi
 finish

@@ -19,7 +19,7 @@ SHOWN = {
     "test_limits.py": "idle-unload memory-limit parallel queue queue-timeout timeout ingest max-upload max-seconds spool-max live live-step "
                       "live-max-turn live-audio-padding live-max-seconds connections head-timeout body-timeout idle-timeout grace",
     "test_options.py": "any-model metrics log-text quiet tls-cert tls-key",
-    "test_process.py": "model alias host unix prefix api-key-file no-auth allow-host trust-proxy spool",
+    "test_process.py": "live-last-pass model alias host unix prefix api-key-file no-auth allow-host trust-proxy spool",
 }
 ROW = re.compile(r'\{ "([a-z-]+)", ([A-Z_| ]+), "([^"]*)", ((?:"[^"]*"|[A-Z_]+)(?: (?:"[^"]*"|[A-Z_]+))*), ')
 WORDS = {"WARM": "--temperature-increment-on-fallback 0.2", "COLD": "--temperature-increment-on-fallback 0",

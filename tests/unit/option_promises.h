@@ -268,6 +268,7 @@ static const struct promise listen[] = {
     { "vad-min-silence-ms", SPEECH, "--vad-min-silence-ms 0", VAD_ON, "cli/stream.sh" },
     { "step", SPEECH, "--step 0.3", "", NULL },
     { "audio-padding", DECODES, "--audio-padding 0.5", "", "unit/test_live_updates.c, cli/stream.sh" },
+    { "last-pass", DECODES, "--last-pass turn", "", "unit/test_live_updates.c, cli/stream.sh" },
     { "max-turn", SPEECH, "--max-turn 2", "", "unit/test_live.c, cli/stream.sh" },
     { "chunk-size", 0, "--chunk-size 0,8,4", "", "golden/test_live_chunks.c" },
     { "encoder-chunk-look-back", 0, "--encoder-chunk-look-back 2", "", "golden/test_live_chunks.c" },

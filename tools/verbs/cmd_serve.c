@@ -24,6 +24,7 @@ struct opts {
     int no_auth, page, metrics, log_text, strict_fields, any_model;
     int64_t port, parallel, queue, ingest, upload_mb, spool_mb, memory_mb, connections, per_ip, live, live_step_ms, live_turn_ms,
         live_padding_ms, wyoming_port;
+    int live_last; /* enum live_last, in the order of the values of --live-last-pass */
     double queue_timeout, timeout, idle_unload, seconds_max, head_timeout, body_timeout, idle_timeout, grace, live_seconds;
 };
 
@@ -93,6 +94,8 @@ static const struct arg rows[] = {
       .help = "maximum length of a turn, in ms" },
     { .name = "live-audio-padding", .kind = ARG_MS, .at = AT(live_padding_ms), .value = "MS", .dflt = "3000", .lo = 500, .hi = 30000,
       .help = "silence that an update encodes after the turn, in ms; 30000: the whole window, as the last pass of a turn (Whisper)" },
+    { .name = "live-last-pass", .kind = ARG_WORD, .at = AT(live_last), .value = "window|turn", .dflt = "window",
+      .help = "what the last pass of a turn encodes: the whole window, or as an update, unless its text is doubtful (Whisper)" },
     { .name = "live-max-seconds", .kind = ARG_S, .at = AT(live_seconds), .value = "S", .dflt = "0", .hi = 1e7,
       .help = "maximum length of a live session; 0: no limit" },
     { .name = "wyoming", .kind = ARG_INT, .at = AT(wyoming_port), .value = "PORT", .dflt = "-1", .lo = -1, .hi = 65535,
@@ -152,6 +155,7 @@ static int check_useless(const struct server *v)
         { "live-max-turn", "--live 0", o->live == 0 },
         { "live-max-seconds", "--live 0", o->live == 0 },
         { "live-audio-padding", "--live 0", o->live == 0 },
+        { "live-last-pass", "--live 0", o->live == 0 },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i].is_useless && option_was_given(&v->given, pairs[i].name))
@@ -249,6 +253,7 @@ static void params_fill(struct serve_params *p, struct server *v, struct serve_m
     p->live_step_ms = (int)o->live_step_ms;
     p->live_turn_ms = (int)o->live_turn_ms;
     p->live_padding_ms = (int)o->live_padding_ms;
+    p->live_last = o->live_last;
     p->live_seconds_max = o->live_seconds;
     p->wyoming_port = (int)o->wyoming_port;
     p->systemd = systemd;
@@ -293,8 +298,11 @@ static void warn_plain(const struct opts *o)
 /* Options for which the models must be open. */
 static int check_models(const struct server *v)
 {
-    if (v->models.n_padded || !option_was_given(&v->given, "live-audio-padding")) return EXIT_OK;
-    return message_usage("--live-audio-padding is for Whisper: an update of the other models encodes only the turn");
+    static const char *const names[] = { "live-audio-padding", "live-last-pass" };
+    for (size_t i = 0; i < sizeof names / sizeof *names && !v->models.n_padded; i++)
+        if (option_was_given(&v->given, names[i]))
+            return message_usage("--%s is for Whisper: passes of the other models encode only the turn", names[i]);
+    return EXIT_OK;
 }
 
 static int serve(struct server *v, struct serve_model *models, const struct systemd *systemd)

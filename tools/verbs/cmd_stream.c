@@ -163,6 +163,7 @@ struct opts {
     const char *language;
     int form, task;
     double step_s, turn_s, padding_s;
+    int last_pass; /* enum live_last, in the order of the values of --last-pass */
 };
 
 #define AT(field) offsetof(struct opts, field)
@@ -197,6 +198,8 @@ static const struct arg rows[] = {
       .help = "maximum length of a turn, in seconds; then the next begins" },
     { .name = "audio-padding", .kind = ARG_S, .at = AT(padding_s), .value = "S", .dflt = "3", .lo = 0.5, .hi = 30,
       .help = "silence that an update encodes after the turn; 30: the whole window, as the last pass of a turn (Whisper)" },
+    { .name = "last-pass", .kind = ARG_WORD, .at = AT(last_pass), .value = "window|turn", .dflt = "window",
+      .help = "what the last pass of a turn encodes: the whole window, or as an update, unless its text is doubtful (Whisper)" },
     ARG_HEADING("Chunks"),
     DECODE_CHUNK_ROWS(struct opts, decode.chunk_size, decode.encoder_look_back, decode.decoder_look_back),
     { .name = "lookahead", .kind = ARG_INT, .at = AT(decode.lookahead), .value = "N", .dflt = "-2", .lo = -2, .hi = 63,
@@ -287,10 +290,21 @@ static int find_vad(steno_model **vad, const struct opts *o, const struct engine
     return code;
 }
 
+/* Refuse options about windows for models that have none. */
+static int check_no_windows(const struct args_given *given)
+{
+    static const char *const names[] = { "audio-padding", "last-pass" };
+    char name[OPTION_TEXT_SZ];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (option_was_given(given, names[i]))
+            return message_usage("%s is for Whisper: passes of this model encode only the turn", option_name(name, given, names[i]));
+    return EXIT_OK;
+}
+
 /* Refuse options about updates for models that need none. */
 static int check_chunks(const struct args_given *given)
 {
-    static const char *const names[] = { "step", "max-turn", "audio-padding" };
+    static const char *const names[] = { "step", "max-turn", "audio-padding", "last-pass" };
     char name[OPTION_TEXT_SZ];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (option_was_given(given, names[i]))
@@ -330,16 +344,15 @@ static int stream(const struct opts *o, const struct engine *e, const struct dec
     struct stream_text p = { .code = EXIT_OK, .form = o->form };
     struct live_params lp = { .session = e->session, .vad = vad, .team = e->team, .step_ms = (int64_t)(o->step_s * 1000),
                               .turn_most_ms = (int64_t)(o->turn_s * 1000),
-                              .audio_padding_ms = (int64_t)(o->padding_s * 1000), .report = stream_text_event, .user = &p };
+                              .audio_padding_ms = (int64_t)(o->padding_s * 1000),
+                              .last_pass = (enum live_last)o->last_pass, .report = stream_text_event, .user = &p };
     struct live *l;
     steno_vad_params find;
     steno_error err = { 0 };
     char reason[OPTION_TEXT_SZ];
     live_params_of(&lp, e->model);
-    if (!lp.audio_ctx && option_was_given(o->engine.given, "audio-padding"))
-        return message_usage("%s is for Whisper: an update of this model encodes only the turn",
-                             option_name(reason, o->engine.given, "audio-padding"));
-    int code = params_fill(&lp, &find, o, d, e->model);
+    int code = lp.audio_ctx ? EXIT_OK : check_no_windows(o->engine.given);
+    if (code == EXIT_OK) code = params_fill(&lp, &find, o, d, e->model);
     if (code != EXIT_OK) return code;
     const int rc = live_open(&l, &lp, &err);
     if (rc == STENO_EARG && err.text[0]) return message_usage("%s", option_reason(reason, o->engine.given, err.text));

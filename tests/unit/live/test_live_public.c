@@ -121,6 +121,12 @@ static void test_impossible_values_are_refused(void **state)
         p.audio_padding_ms = paddings[i];
         refused(&p, model, session, "audio_padding_ms");
     }
+    static const int32_t last_passes[] = { INT32_MIN, -1, STENO_LIVE_LAST_TURN + 1, INT32_MAX };
+    for (size_t i = 0; i < sizeof last_passes / sizeof *last_passes; i++) {
+        p = live_new(&log);
+        p.last_pass = last_passes[i];
+        refused(&p, model, session, "last_pass");
+    }
     p = live_new(&log);
     p.on_event = NULL;
     refused(&p, model, session, "on_event");

@@ -99,6 +99,40 @@ static void test_the_last_pass_has_the_same_text_with_any_padding(void **state)
     assert_string_equal(of.endpoint, whole.endpoint);
 }
 
+/* The model is sure of its digits, so the window is not decoded. */
+static void test_a_last_pass_over_the_turn(void **state)
+{
+    (void)state;
+    static struct passes whole, of;
+    struct live_params p = params_of(&whole, LIVE_PADDING_MS);
+    play(&p, &demo);
+    p = params_of(&of, LIVE_PADDING_MS);
+    p.last_pass = LIVE_LAST_TURN;
+    play(&p, &demo);
+    assert_true(of.n > 1 && of.n <= whole.n);
+    for (int i = 0; i < of.n; i++) assert_int_equal(of.ctx[i], ctx_of(of.samples[i], LIVE_PADDING_MS));
+    assert_string_equal(of.endpoint, whole.endpoint);
+}
+
+/* A pass without text is doubtful, so the whole window follows, with temperature fallback. */
+static void test_a_doubtful_last_pass_has_the_whole_window(void **state)
+{
+    (void)state;
+    static struct passes of;
+    static float zeros[RATE];
+    struct live_params p = params_of(&of, LIVE_PADDING_MS);
+    assert_int_equal(steno_transcribe(session, zeros, RATE, &p.text), STENO_OK);
+    assert_int_equal(steno_segment_count(session), 0); /* nor does a pass that decodes nothing change that */
+    p.last_pass = LIVE_LAST_TURN;
+    of.run = 0;
+    play(&p, &demo);
+    assert_true(of.n > 1);
+    assert_int_equal(of.is_last[of.n - 1] && of.is_last[of.n - 2], 1);
+    assert_int_equal(of.ctx[of.n - 2], ctx_of(of.samples[of.n - 2], LIVE_PADDING_MS));
+    assert_int_equal(of.retries[of.n - 2], 0);
+    assert_int_equal(of.ctx[of.n - 1], 0);
+}
+
 static void test_positions_that_the_caller_chose_stay(void **state)
 {
     (void)state;
@@ -218,6 +252,8 @@ int main(void)
         cmocka_unit_test(test_a_late_update_waits_for_newer_audio),
         cmocka_unit_test(test_the_step_can_change),
         cmocka_unit_test(test_only_a_last_pass_with_room_for_a_word_is_retried),
+        cmocka_unit_test(test_a_last_pass_over_the_turn),
+        cmocka_unit_test(test_a_doubtful_last_pass_has_the_whole_window),
         cmocka_unit_test(test_positions_that_the_caller_chose_stay),
     };
     return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
