@@ -175,15 +175,17 @@ def drip(run, n):
             slow.append((c, iter(body if i % 2 else head)))
         begun = time.monotonic()
         wait_for(run, "accepting connections", lambda: s.connections() == 2 * n, 10)
-        while s.connections() and time.monotonic() < begun + 20:
+        left = s.connections()
+        while left and time.monotonic() < begun + 20:
             for c, rest in slow:
                 with contextlib.suppress(OSError):
                     c.sendall(bytes([next(rest)]))
             until = time.monotonic() + 1
             while time.monotonic() < until:
                 run.answer(s)
-        if s.connections():
-            run.note("drip: %d connections are still open" % s.connections())
+            left = s.connections()
+        if left:
+            run.note("drip: %d connections are still open" % left)
         run.row("drip: connections, and seconds until they were closed", "%d, %.1f" % (2 * n, time.monotonic() - begun))
         for c, _ in slow:
             c.close()

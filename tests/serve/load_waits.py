@@ -154,11 +154,13 @@ def idle(run, n):
         if at_once < n:
             run.note("idle: %d connections are open, %d were opened" % (at_once, n))
         ends = time.monotonic() + 2 * limit + 20
-        while s.connections() and time.monotonic() < ends:
+        left = s.connections()
+        while left and time.monotonic() < ends:
             run.answer(s)
             time.sleep(0.2)
-        if s.connections():
-            run.note("idle: %d connections are left" % s.connections())
+            left = s.connections()
+        if left:
+            run.note("idle: %d connections are left" % left)
         for c in sockets:
             c.close()
         run.answer(s)
