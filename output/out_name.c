@@ -35,7 +35,8 @@ char *out_stem(const char *input)
     if (strcmp(input, "-") == 0) return strdup("stdin");
     char *path = address_path(input);
     const char *name = path ? own_name(path, &n) : NULL;
-    char *stem = name ? strndup(name, n) : NULL;
+    char *stem = name ? malloc(n + 1) : NULL;
+    if (stem) memcpy(stem, name, n), stem[n] = '\0';
     free(path);
     return stem;
 }

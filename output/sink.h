@@ -13,7 +13,9 @@ struct sink {
     int failed; /* 1: some bytes were lost */
 };
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) /* its "printf" format means Microsoft's */
+#define SINK_FORMAT(f, a) __attribute__((format(gnu_printf, f, a)))
+#elif defined(__GNUC__)
 #define SINK_FORMAT(f, a) __attribute__((format(printf, f, a)))
 #else
 #define SINK_FORMAT(f, a)

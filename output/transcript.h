@@ -37,11 +37,7 @@ struct notes {
 };
 
 /* Adds a note, unless there is one of its kind. */
-void notes_add(struct notes *n, enum note_kind kind, const char *fmt, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 3, 4)))
-#endif
-    ;
+void notes_add(struct notes *n, enum note_kind kind, const char *fmt, ...) SINK_FORMAT(3, 4);
 
 const char *note_name(enum note_kind kind);
 int note_is_of_sound(enum note_kind kind);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <io.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -227,4 +228,17 @@ int os_folder_each(const char *path, int (*each)(void *user, const char *name), 
     } while (FindNextFileW(h, &it));
     FindClose(h);
     return 0;
+}
+
+/* ---- arithmetic: mingw's fmaf rounds twice, but the definition of kernels rounds once (as C requires). The product is exact in double;
+ * the sum is rounded to odd, after which rounding to float gives what one rounding would (Boldo and Melquiond, 2008). */
+float fmaf(float a, float b, float c)
+{
+    const double product = (double)a * b, sum = product + c, part = sum - product, lost = (product - (sum - part)) + (c - part);
+    uint64_t bits;
+    double odd;
+    memcpy(&bits, &sum, sizeof bits);
+    if (isfinite(sum) && lost != 0 && !(bits & 1)) bits += (lost > 0) == (sum > 0) ? 1 : (uint64_t)-1;
+    memcpy(&odd, &bits, sizeof odd);
+    return (float)odd;
 }

@@ -88,11 +88,7 @@ double param_number(const struct param *r, const void *p); /* value of a numeric
 
 /* Refuses a parameter. In the reason, {field} becomes the caller's name for it, and {field=} becomes "field is VALUE". @return
  * STENO_EARG */
-int param_refuse(const struct param_check *j, const char *fmt, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
+int param_refuse(const struct param_check *j, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* Most rows of a chunk including those around it, and most look-back rows. */
 enum { TOP_LOGPROBS_MAX = 20 }; /* ids at a place of a generated text */

@@ -6,6 +6,7 @@
 #define STENO_TESTS_KERNELS_CHECK_H
 #include <stddef.h>
 #include <stdint.h>
+#include "base/err.h"
 #include "kern/kern.h"
 
 struct check {
@@ -19,7 +20,7 @@ struct check {
 };
 
 /* Count a check; print (at most 20 times per level) when it failed. */
-int check(struct check *c, int ok, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int check(struct check *c, int ok, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 void *guarded(size_t n);       /* n bytes that end at an untouchable page; freed by guarded_free_all */
 float *guarded_floats(size_t n);

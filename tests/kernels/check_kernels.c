@@ -19,8 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _WIN32
+#include <windows.h> /* with names such as ERROR, so only here */
+#else
 #include <sys/mman.h>
 #include <unistd.h>
+#endif
 
 int check(struct check *c, int ok, const char *fmt, ...)
 {
@@ -39,13 +43,41 @@ int check(struct check *c, int ok, const char *fmt, ...)
 
 static struct { void *p; size_t n; } maps[256];
 static unsigned n_maps;
-static int after_end = PROT_NONE;
+static int reads_past_end; /* 1: reading past a buffer is allowed */
+
+#ifdef _WIN32
+enum { PAGE = 4096 };
+
+/* Zeroed pages, the last of which cannot be written, nor read unless that is allowed. NULL: out of memory. */
+static char *pages_before_guard(size_t body)
+{
+    DWORD was;
+    char *p = VirtualAlloc(NULL, body + PAGE, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    return p && VirtualProtect(p + body, PAGE, reads_past_end ? PAGE_READONLY : PAGE_NOACCESS, &was) ? p : NULL;
+}
+
+static void pages_unmap(void *p, size_t n)
+{
+    (void)n;
+    VirtualFree(p, 0, MEM_RELEASE);
+}
+#else
+#define PAGE ((size_t)sysconf(_SC_PAGESIZE))
+
+static char *pages_before_guard(size_t body)
+{
+    char *p = mmap(NULL, body + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p != MAP_FAILED && !mprotect(p + body, PAGE, reads_past_end ? PROT_READ : PROT_NONE) ? p : NULL;
+}
+
+static void pages_unmap(void *p, size_t n) { munmap(p, n); }
+#endif
 
 void *guarded(size_t n)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), body = (n + page - 1) / page * page;
-    char *p = mmap(NULL, body + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED || mprotect(p + body, page, after_end) || n_maps == sizeof maps / sizeof *maps) {
+    const size_t page = PAGE, body = (n + page - 1) / page * page;
+    char *p = pages_before_guard(body);
+    if (!p || n_maps == sizeof maps / sizeof *maps) {
         fprintf(stderr, "check_kernels: cannot map %zu bytes\n", n);
         exit(2);
     }
@@ -57,7 +89,7 @@ float *guarded_floats(size_t n) { return guarded(n * sizeof(float)); }
 
 void guarded_free_all(void)
 {
-    while (n_maps) n_maps--, munmap(maps[n_maps].p, maps[n_maps].n);
+    while (n_maps) n_maps--, pages_unmap(maps[n_maps].p, maps[n_maps].n);
 }
 
 void *aligned_alloc_64(size_t n)
@@ -323,7 +355,7 @@ int main(int argc, char **argv)
     const int fewer = !strcmp(how, "--fewer"), emulated = !strcmp(how, "--emulated"), again = !strcmp(how, "--again");
     c.quick = again ? 2 : emulated || (fewer && !(full && !strcmp(full, "1")));
 #if defined(__x86_64__)
-    if (emulated || again) after_end = PROT_READ;
+    if (emulated || again) reads_past_end = 1;
 #endif
     const char *only = argc > 1 ? argv[1 + (fewer || emulated || again)] : NULL;
     kern_init_c(&ref);
