@@ -35,7 +35,7 @@ set(tests_threads
     unit.serve_realtime_ends unit.serve_ws unit.serve_wyoming_server serve.listen serve.process serve.stream
     serve.wyoming_live)
 # Not for Windows: they need pipes, signals, resource limits, dlopen or memory streams; or libsteno-media.
-set(tests_posix unit.base_file unit.base_team unit.out_hostile unit.out_cues api.nano_threads api.stream api.abi api.resident
+set(tests_not_windows unit.base_file unit.base_team unit.out_hostile unit.out_cues api.nano_threads api.stream api.abi api.resident
     api.resident_lanes api.resume api.stack api.stages api.bad_files api.broken_folders
     unit.fbank_reference golden.parakeet golden.parakeet_digits golden.parakeet_heads golden.parakeet_forms golden.parakeet_long
     golden.parakeet_low_precision golden.parakeet_nomem golden.parakeet_outliers golden.parakeet_search golden.parakeet_stream
@@ -56,6 +56,13 @@ function(steno_test name)
         ENVIRONMENT "${test_env};${arg_ENV}")
 endfunction()
 
+function(steno_test_options target)
+    steno_warnings(${target})
+    if(WIN32) # cmocka's formats are Microsoft's there
+        target_compile_options(${target} PRIVATE -include ${PROJECT_SOURCE_DIR}/tests/on_windows.h -Wno-format -Wno-format-extra-args)
+    endif()
+endfunction()
+
 function(steno_test_program target)
     add_executable(${target} ${ARGN})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
@@ -66,10 +73,7 @@ function(steno_test_program target)
     if(TARGET steno_kernels_checked AND NOT target MATCHES "^(api|golden|unit_(job|live|serve|tool))_?") # they run whole models
         target_sources(${target} PRIVATE $<TARGET_OBJECTS:steno_kernels_checked>)
     endif()
-    if(WIN32)
-        target_compile_options(${target} PRIVATE -include ${PROJECT_SOURCE_DIR}/tests/on_windows.h -Wno-format -Wno-format-extra-args)
-    endif()
-    steno_warnings(${target})
+    steno_test_options(${target})
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 endfunction()
 
@@ -99,9 +103,7 @@ endif()
 steno_test_program(check_kernels ${sources})
 if(STENO_SANITIZE)
     steno_test(kernels COMMAND check_kernels --emulated LABELS kernels) # with the fewer shapes of the emulated levels, at every level
-elseif(NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_C_COMPILER_ID STREQUAL "GNU") # the release build, with GCC, checks every shape
-    steno_test(kernels COMMAND check_kernels --fewer LABELS kernels)
-elseif(WIN32)
+elseif(WIN32 OR (NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")) # the release build, with GCC, checks every shape
     steno_test(kernels COMMAND check_kernels --fewer LABELS kernels)
 elseif(NOT CMAKE_CROSSCOMPILING)
     steno_test(kernels COMMAND check_kernels LABELS kernels)
@@ -139,12 +141,9 @@ endif()
 # tests_near_machine those with the labels `unit`, `kernels` and `media`.
 
 add_library(steno_test_executor STATIC EXCLUDE_FROM_ALL tests/executor/net.c tests/executor/plain_executor.c)
-if(WIN32)
-    target_compile_options(steno_test_executor PRIVATE -include ${PROJECT_SOURCE_DIR}/tests/on_windows.h -Wno-format -Wno-format-extra-args)
-endif()
 target_include_directories(steno_test_executor PRIVATE src tests)
 target_link_libraries(steno_test_executor PRIVATE PkgConfig::STENO_TEST_DEPS PUBLIC steno_static)
-steno_warnings(steno_test_executor)
+steno_test_options(steno_test_executor)
 
 add_custom_target(tests_with_threads)
 add_custom_target(tests_near_machine)
@@ -157,7 +156,7 @@ foreach(group IN ITEMS unit api golden)
         if("${group}_${name}" MATCHES "^unit_serve" AND NOT TARGET steno_serve)
             continue()
         endif()
-        if(WIN32 AND ("${group}_${name}" MATCHES "^unit_(files|hub|job|media|tool|args)" OR "${group}.${name}" IN_LIST tests_posix))
+        if(WIN32 AND ("${group}_${name}" MATCHES "^unit_(files|hub|job|media|tool|args)" OR "${group}.${name}" IN_LIST tests_not_windows))
             continue()
         endif()
         set(target ${group}_${name})
@@ -249,9 +248,6 @@ if(TARGET steno)
     add_dependencies(tests_near_machine steno)
 endif()
 file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.sh tests/cli/*/*.sh)
-if(NOT TARGET steno)
-    set(scripts)
-endif()
 foreach(script IN LISTS scripts)
     cmake_path(GET script STEM name)
     set(labels cli)
@@ -262,7 +258,7 @@ foreach(script IN LISTS scripts)
         list(APPEND labels threads)
         add_dependencies(tests_with_threads steno)
     endif()
-    if(NOT name MATCHES "^lib")
+    if(TARGET steno AND NOT name MATCHES "^lib")
         steno_test(cli.${name} COMMAND bash ${script} LABELS ${labels} ENV
             "STENO=$<TARGET_FILE:steno>;STENO_FFMPEG=$<BOOL:${STENO_MEDIA}>;STENO_SANITIZED=${sanitized}"
             "STENO_FAILING_READ=$<TARGET_FILE:failing_read>" "STENO_NO_LIBRARY_AT=$<TARGET_FILE:no_library>"

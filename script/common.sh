@@ -2,6 +2,8 @@
 
 jobs_n() { nproc 2>/dev/null || echo 2; }
 
+say() { printf '\n== %s (at %d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
+
 # build_configure PRESET FOLDER [OPTION...]: an existing folder keeps its generator and its options.
 build_configure()
 {
