@@ -25,10 +25,10 @@ def test_requests_are_decoded_with_the_head_of_the_option():
 
 
 
-def test_the_padding_of_live_audio_is_refused():
-    r = subprocess.run([STENO, "serve", "-m", HYBRID, "--port", "0", "--live-audio-padding", "3000"], stderr=subprocess.PIPE, text=True,
-                       timeout=60)
-    assert r.returncode == 2 and "--live-audio-padding is for Whisper" in r.stderr, (r.returncode, r.stderr)
+def test_options_of_windows_are_refused():
+    for name, value in (("--live-audio-padding", "3000"), ("--live-last-pass", "turn")):
+        r = subprocess.run([STENO, "serve", "-m", HYBRID, "--port", "0", name, value], stderr=subprocess.PIPE, text=True, timeout=60)
+        assert r.returncode == 2 and name + " is for Whisper" in r.stderr, (name, r.returncode, r.stderr)
 
 
 def test_requests_have_hot_words_and_beams_of_their_own():

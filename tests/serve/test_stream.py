@@ -36,6 +36,13 @@ def test_text():
             assert committed(got) == [text for text in said if text], (committed(got), said)
 
 
+def test_last_passes_over_turns():
+    own = [e["text"] for e in own_lines("--last-pass", "turn") if e["type"] == "endpoint"]
+    with Server("--live-last-pass", "turn") as s:
+        got = stream(s, cut([32000]))
+        assert [e["text"] for e in got if e["type"] == "endpoint"] == own and any(own), (got, own)
+
+
 def test_rates():
     with Server() as s:
         import array
