@@ -37,10 +37,17 @@ def test_text():
 
 
 def test_last_passes_over_turns():
-    own = [e["text"] for e in own_lines("--last-pass", "turn") if e["type"] == "endpoint"]
-    with Server("--live-last-pass", "turn") as s:
-        got = stream(s, cut([32000]))
-        assert [e["text"] for e in got if e["type"] == "endpoint"] == own and any(own), (got, own)
+    """Texts are those of the program. A greedy update at the end of a turn is its last pass, but not with whole windows."""
+    whole, passes = 4, {}  # seconds: the update at their end is made before the end of the audio arrives
+    for value in ("turn", "window"):
+        own = [e["text"] for e in own_lines("--last-pass", value) if e["type"] == "endpoint"]
+        with Server("--live-last-pass", value, "--greedy") as s:
+            got = stream(s, cut([32000]))
+            assert [e["text"] for e in got if e["type"] == "endpoint"] == own and any(own), (got, own)
+            before = s.metric("steno_live_updates_total")
+            stream(s, [RAW.ljust(whole * 32000, b"\0")], "?vad=off")
+            passes[value] = s.metric("steno_live_updates_total") - before
+    assert passes == {"turn": whole, "window": whole + 1}, passes
 
 
 def test_rates():

@@ -18,6 +18,7 @@ static struct {
     struct serve_engine e;
     int is_loaded, holds, n_sessions, most, n_passes, n_last, fails;
     int beams[2]; /* largest beam_size of updates, and of last passes */
+    int windows[2]; /* number of them that encode a whole window */
 } engine = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
 static void engine_set(int *field, int value)
@@ -89,6 +90,7 @@ int engine_transcribe(struct engine *g, steno_session *s, const steno_source *sr
     const int is_last = priority == STENO_PRIORITY_END_OF_TURN;
     engine.n_last += is_last;
     if (p->beam_size > engine.beams[is_last]) engine.beams[is_last] = p->beam_size;
+    engine.windows[is_last] += !p->audio_ctx;
     const int fails = engine.fails;
     while (engine.holds) pthread_cond_wait(&engine.changed, &engine.lock);
     pthread_mutex_unlock(&engine.lock);

@@ -156,10 +156,15 @@ static void test_live_sessions_share_the_batch(void **state)
     const struct audio a = demo_audio(0, 0, 1);
     rig_init(&r, 1);
     r.p.idle_unload_s = 0.03;
+    r.p.live_padding_ms = 2000;
+    r.p.live_last = 1;
     rig_open(&r);
     struct engine *g = engines_at(r.es, 0);
     wait_loaded(g, 0);
-    for (int i = 0; i < 2; i++) assert_int_equal(engine_session(g, &s[i], &of, &e), API_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(engine_session(g, &s[i], &of, &e), API_OK);
+        assert_true(of->live_padding_ms == 2000 && of->live_last == 1);
+    }
     assert_int_equal(engine_session(g, &s[2], &of, &e), API_too_many_sessions);
     assert_true(e.retry_after_s > 0);
     assert_int_equal(engines_now(r.es).live, 2);

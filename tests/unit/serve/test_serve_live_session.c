@@ -87,6 +87,29 @@ static void test_updates_are_greedy_and_counted(void **state)
     metrics_close(p.metrics);
 }
 
+static void test_options_of_the_server_decide_what_passes_encode(void **state)
+{
+    (void)state;
+    static struct client c;
+    static const struct { int padding_ms, last, update_windows, last_windows; } of[] = {
+        { 3000, 0, 0, 1 }, { 3000, 1, 0, 0 }, { 30000, 0, 1, 1 }, { 30000, 1, 1, 1 } };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const struct live_session_params p = params_of(&c);
+        engine.e.live_padding_ms = of[i].padding_ms;
+        engine.e.live_last = of[i].last;
+        engine.n_passes = engine.n_last = engine.windows[0] = engine.windows[1] = 0;
+        client_open(&c, &p);
+        assert_int_equal(live_session_push(c.s, sound, (size_t)n_sound * 2), 0); /* at once, so each update is made */
+        live_session_end(c.s);
+        client_end(&c);
+        assert_string_equal(c.final, once);
+        assert_true(engine.n_last == 1 && engine.n_passes > 2);
+        assert_int_equal(engine.windows[0], of[i].update_windows ? engine.n_passes - 1 : 0);
+        assert_int_equal(engine.windows[1], of[i].last_windows);
+    }
+    engine.e.live_padding_ms = engine.e.live_last = 0;
+}
+
 static void test_encodings_and_rates(void **state)
 {
     (void)state;
@@ -379,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_updates_become_rarer_while_they_wait),
         cmocka_unit_test(test_pieces_of_any_size_give_the_same_words),
         cmocka_unit_test(test_updates_are_greedy_and_counted),
+        cmocka_unit_test(test_options_of_the_server_decide_what_passes_encode),
         cmocka_unit_test(test_encodings_and_rates),
         cmocka_unit_test(test_commits_and_clears_keep_their_places),
         cmocka_unit_test(test_a_clear_drops_the_open_turn),
