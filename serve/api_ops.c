@@ -57,7 +57,8 @@ const struct http_handler *metrics_begin(struct serve *s, struct exchange *x, vo
     }
     const struct engines_now of = engines_now(s->engines);
     const struct metrics_now now = {
-        .running = of.running, .waiting = of.waiting, .live = of.live, .connections = httpd_connections(s->http),
+        .running = of.running, .waiting = of.waiting, .live = of.live, .live_is_late = of.is_late,
+        .connections = httpd_connections(s->http),
         .spool_bytes = spool_bytes(s->spool), .models_loaded = of.loaded, .model_bytes = of.memory, .ready = engines_ready(s->engines),
         .websockets = httpd_upgraded(s->http), .wyoming = wyoming_connections(s->wyoming),
     };

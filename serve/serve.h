@@ -75,6 +75,7 @@ struct serve_params {
     int live_padding_ms;     /* silence that an update encodes after the turn; 0: the whole window */
     int live_last;           /* last pass of a turn: 0 the whole window; 1 as an update, unless its text is doubtful */
     double live_seconds_max; /* 0: no limit */
+    double live_delay_s;     /* of texts, beyond which no session is accepted; 0: no limit */
     int wyoming_port;        /* -1: none; 0: any */
     const char *version;
 };

@@ -20,7 +20,8 @@
     X(queue_full, 429, rate_limit_error) X(too_many_sessions, 429, rate_limit_error) X(too_many_connections, 429, rate_limit_error) \
     X(internal_error, 500, server_error) X(timeout, 504, server_error) \
     X(cancelled, 499, server_error) /* the client left: logged and counted, never sent */ \
-    X(loading, 503, server_error) X(draining, 503, server_error) X(spool_full, 503, server_error)
+    X(loading, 503, server_error) X(draining, 503, server_error) X(spool_full, 503, server_error) \
+    X(overloaded, 503, server_error)
 
 #define API_CODE(name, status, type) API_##name,
 enum api_code { API_OK, API_ERRORS(API_CODE) API_N_CODES };

@@ -43,7 +43,7 @@ void metrics_live_disagreements(struct metrics *m, int64_t words);
 
 /* Values that are read when the text is written. */
 struct metrics_now {
-    int running, waiting, live, connections;
+    int running, waiting, live, live_is_late, connections;
     int64_t spool_bytes, models_loaded, model_bytes;
     int ready;
     int websockets, wyoming; /* connections of these kinds; `connections` includes websockets */

@@ -177,6 +177,8 @@ static void put_singles(const struct text *t)
         { "steno_requests_running", "gauge", "Requests that a model works on.", t->now->running },
         { "steno_requests_waiting", "gauge", "Requests in the queue.", t->now->waiting },
         { "steno_live_sessions", "gauge", "Open live sessions.", t->now->live },
+        { "steno_live_overloaded", "gauge", "1: no live session is accepted, because texts are later than --live-max-delay.",
+          t->now->live_is_late },
         { "steno_ready", "gauge", "1: the server takes requests.", t->now->ready },
         { "steno_spool_bytes", "gauge", "Bytes of temporary files.", (double)t->now->spool_bytes },
         { "steno_models_loaded", "gauge", "Models in memory.", (double)t->now->models_loaded },

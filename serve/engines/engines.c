@@ -179,6 +179,7 @@ struct engines_now engines_now(struct engines *es)
     pthread_mutex_lock(&es->lock);
     now.waiting = queue_waiting(es);
     now.live = engines_live(es);
+    now.is_late = engines_are_late(es);
     for (const struct item *it = es->first; it; it = it->next) now.running += it->state == ITEM_RUNS;
     for (int i = 0; i < es->n; i++) {
         const struct engine *g = &es->engine[i];

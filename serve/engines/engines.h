@@ -43,7 +43,7 @@ int engine_finds_turns(const struct engine *g); /* 1: it has voice activity dete
 enum { ENGINE_TRANSCRIBES = 1, ENGINE_GENERATES = 2, ENGINE_EMBEDS = 4 };
 unsigned engine_calls(const struct engine *g); /* bits: what the model can do */
 
-struct engines_now { int running, waiting, live, loaded; int64_t memory; };
+struct engines_now { int running, waiting, live, loaded, is_late; int64_t memory; }; /* is_late: as engine_keeps_up */
 struct engines_now engines_now(struct engines *es); /* for metrics */
 
 /* ---- a file as work ---------------------------------------------------------------------------------------------------------- */
@@ -122,6 +122,11 @@ void lm_work_cancel(struct lm_work *w);             /* as work_cancel */
  * until engine_session_end. @return API_OK; API_too_many_sessions, API_draining, API_loading, in *e */
 int engine_session(struct engine *g, steno_session **s, const struct serve_engine **of, struct api_error *e);
 void engine_session_end(struct engine *g, steno_session *s);
+/* A pass of a live session has ended; delay_us: time from its newest audio to its text. */
+void engine_live_delay(struct engine *g, int64_t delay_us);
+/* Do texts of live sessions keep to serve_params.live_delay_s? The processors serve all models, so passes of all models count.
+ * @return API_OK, or API_overloaded in *e: begin no session */
+int engine_keeps_up(const struct engine *g, struct api_error *e);
 /* A request whose source may wait for audio; the session is that of the batch. engine_stream_run returns when the source has been read and
  * run since the call, is_over: when the request has ended. @return its status */
 int engine_stream_begin(struct engine *g, steno_session *s, const steno_source *src, const steno_request_params *p);

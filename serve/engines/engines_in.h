@@ -9,6 +9,7 @@
 #ifndef STENO_SERVE_ENGINES_IN_H
 #define STENO_SERVE_ENGINES_IN_H
 #include "engines.h"
+#include "live_delays.h"
 #include "loop.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -125,6 +126,7 @@ struct engines {
     struct item *first, *last; /* all work */
     int n_active;           /* work whose last callback has not returned */
     int is_draining, is_closing;
+    struct live_delays delays; /* of passes of live sessions, of all models */
     pthread_mutex_t opening; /* one call of serve_params.open or close at a time */
     struct ingest ingest[INGEST_MAX];
     int n_ingest, n_started;
@@ -134,6 +136,7 @@ struct engines {
 
 /* ---- engines_state.c; all with the lock but the first ---- */
 int engines_live(const struct engines *es);         /* number of live sessions of all models, also those that wait for their model */
+int engines_are_late(const struct engines *es);     /* 1: texts of live sessions are later than serve_params.live_delay_s */
 void item_stop(struct item *it, enum api_code why); /* it ends soon */
 void item_begin(struct item *it);                   /* it runs */
 int engine_fits(const struct engine *g);            /* beside the models that are not closed */

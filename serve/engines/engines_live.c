@@ -114,6 +114,28 @@ int engine_transcribe(struct engine *g, steno_session *s, const steno_source *sr
     return status;
 }
 
+/* ---- delay ------------------------------------------------------------------------------------------------------------------- */
+
+void engine_live_delay(struct engine *g, int64_t delay_us)
+{
+    struct engines *es = g->es;
+    pthread_mutex_lock(&es->lock);
+    live_delays_add(&es->delays, loop_now_us(), (double)delay_us > es->p->live_delay_s * 1e6);
+    pthread_mutex_unlock(&es->lock);
+}
+
+int engine_keeps_up(const struct engine *g, struct api_error *e)
+{
+    struct engines *es = g->es;
+    pthread_mutex_lock(&es->lock);
+    const int is_late = engines_are_late(es);
+    pthread_mutex_unlock(&es->lock);
+    if (!is_late) return API_OK;
+    e->retry_after_s = LIVE_DELAYS_S;
+    return api_fail(e, API_overloaded, NULL, "texts of live sessions are later than %g s, and no more sessions are accepted; try again "
+                    "later", es->p->live_delay_s);
+}
+
 /* ---- streams ----------------------------------------------------------------------------------------------------------------- */
 
 static int64_t stream_read(void *user, float *pcm, int64_t n)

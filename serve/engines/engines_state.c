@@ -8,6 +8,11 @@ int engines_live(const struct engines *es)
     return n;
 }
 
+int engines_are_late(const struct engines *es)
+{
+    return es->p->live_delay_s > 0 && live_delays_exceed(&es->delays, loop_now_us());
+}
+
 void item_stop(struct item *it, enum api_code why)
 {
     int none = 0;

@@ -22,6 +22,7 @@ struct connection {
     struct realtime *rt;
     struct ws *w;
     struct loop_timer *expiry;
+    int had_session; /* with the lock of the machine */
 };
 
 struct api_realtime {
@@ -70,7 +71,8 @@ static void *audio_open(void *user, const struct realtime_config *c, struct real
 {
     static const enum audio_encoding encodings[] = { [REALTIME_PCM] = AUDIO_S16LE, [REALTIME_ULAW] = AUDIO_ULAW,
                                                      [REALTIME_ALAW] = AUDIO_ALAW };
-    const struct api_realtime *a = ((struct connection *)user)->a;
+    struct connection *connection = user;
+    const struct api_realtime *a = connection->a;
     struct live_session *s;
     const struct live_session_params p = {
         .engine = engines_for(a->p.engines, c->model, ENGINE_TRANSCRIBES, e), .metrics = a->p.metrics,
@@ -79,9 +81,12 @@ static void *audio_open(void *user, const struct realtime_config *c, struct real
         .step_ms = c->step_ms ? c->step_ms : a->p.serve->live_step_ms, .max_turn_ms = a->p.serve->live_turn_ms,
         .task = STENO_TRANSCRIBE, .language = c->language, .prompt = c->prompt, .hotwords = c->hotwords,
         .event = on_event, .speech = on_speech, .flushed = on_flushed, .cleared = on_cleared, .room = on_room, .ended = on_ended,
-        .user = rt,
+        .continues = connection->had_session, .user = rt,
     };
-    return p.engine && live_session_open(&s, &p, e) == API_OK ? s : NULL;
+    const int is_open = p.engine && live_session_open(&s, &p, e) == API_OK;
+    connection->had_session |= is_open;
+    if (!is_open) live_session_busy(a->p.metrics, e);
+    return is_open ? s : NULL;
 }
 
 static int audio_push(void *live, const void *bytes, size_t n) { return live_session_push(live, bytes, n); }

@@ -44,6 +44,7 @@ struct live_session {
     uint8_t *piece;
     int64_t skipped;        /* samples dropped before the clear that follows */
     int is_clearing;
+    int decodes_chunks;     /* the model does, so there are no passes */
     int64_t n_disagreements; /* that were counted */
     int step_ms;            /* between updates now: p.step_ms, or more on a busy machine */
 };
@@ -161,12 +162,15 @@ static int64_t late_us(const struct live_session *s)
     return us > 0 ? us : 0;
 }
 
-static void update_count(struct live_session *s, int is_done)
+/* A pass has ended, or a chunk has words. */
+static void pass_count(struct live_session *s, int is_done, int is_update)
 {
     pthread_mutex_lock(&s->lock);
     const int64_t us = late_us(s);
+    const int counts = is_done && !s->is_ahead;
     pthread_mutex_unlock(&s->lock);
-    metrics_live_update(s->p.metrics, is_done ? (double)us / 1e6 : -1);
+    if (counts) engine_live_delay(s->p.engine, us);
+    if (is_update && s->p.metrics) metrics_live_update(s->p.metrics, is_done ? (double)us / 1e6 : -1);
 }
 
 int live_session_step(int step_ms, int least_ms, int64_t wait_us)
@@ -193,7 +197,7 @@ static int transcribe(void *user, steno_session *session, const steno_source *sr
     const int rc = engine_transcribe(s->p.engine, session, src, is_last ? p : &greedy,
                                      is_last ? STENO_PRIORITY_END_OF_TURN : STENO_PRIORITY_LIVE);
     if (rc == STENO_OK && !is_last) step_adapt(s, session);
-    if (s->p.metrics) update_count(s, rc == STENO_OK);
+    pass_count(s, rc == STENO_OK, 1);
     return rc;
 }
 
@@ -203,6 +207,7 @@ static void on_event(void *user, const struct live_event *e)
     const int64_t n = e->kind == LIVE_ENDPOINT && s->p.metrics ? live_disagreements(s->live) - s->n_disagreements : 0;
     if (n) metrics_live_disagreements(s->p.metrics, n);
     s->n_disagreements += n;
+    if (s->decodes_chunks && e->kind == LIVE_FINAL) pass_count(s, 1, 0);
     if (s->p.event) s->p.event(s->p.user, e);
 }
 
@@ -352,6 +357,7 @@ static int model_take(struct live_session *s, char *why, size_t n)
                               .turn = on_turn,
                               .transcribe = transcribe, .streams = &s->streams };
     live_params_of(&lp, s->engine->model);
+    s->decodes_chunks = lp.chunks != NULL;
     text_fill(s, &lp.text);
     if (lp.vad) {
         find_fill(s);
@@ -440,6 +446,7 @@ int live_session_open(struct live_session **out, const struct live_session_param
     s->p.step_ms = s->step_ms = clamp(p->step_ms, STEP_MS, STEP_LEAST_MS, STEP_MOST_MS);
     s->p.max_turn_ms = clamp(p->max_turn_ms, TURN_MS, 2000, 30000);
     int code = copied ? out_of_memory(e) : audio_open(s, e);
+    if (code == API_OK && !p->continues) code = engine_keeps_up(p->engine, e);
     if (code == API_OK && engine_is_loaded(p->engine)) code = engine_session(p->engine, &s->session, &s->engine, e);
     if (code == API_OK) {
         code = thread_start(s, e);
@@ -448,6 +455,14 @@ int live_session_open(struct live_session **out, const struct live_session_param
     if (code != API_OK) live_session_close(s);
     else *out = s;
     return code;
+}
+
+int live_session_busy(struct metrics *m, const struct api_error *e)
+{
+    const int status = api_status(e->code);
+    if (status != 429 && status != 503) return 0;
+    if (m) metrics_rejected(m, api_code_name(e->code));
+    return 1;
 }
 
 void live_session_close(struct live_session *s)

@@ -26,6 +26,7 @@ struct live_session_params {
     double threshold;          /* of voice activity; -1: default */
     int silence_ms, padding_ms; /* -1: default */
     int step_ms, max_turn_ms;  /* 200 to 10000, 2000 to 30000; values outside are set to the nearest one. 0: 1000, 30000 */
+    int continues;             /* 1: the client had a session before this one, so it is not refused because texts are late */
     int task;
     const char *language, *prompt, *hotwords; /* copied; NULL: default */
     /* On the session's thread. Texts are valid during the call. Each may be NULL, except `ended`. */
@@ -42,8 +43,11 @@ struct live_session_params {
 
 /* Does not wait and calls nothing back before it returns, but `ended` may follow at once. If the model is not loaded, the session waits for
  * it on its own thread, and a failure to load it is the reason in `ended`. @return API_OK; API_invalid_value (with the parameter's name),
- * API_too_many_sessions, API_draining, API_internal_error, in *e */
+ * API_too_many_sessions, API_overloaded, API_draining, API_internal_error, in *e */
 int live_session_open(struct live_session **out, const struct live_session_params *p, struct api_error *e);
+/* For protocols that open a session when their connection is open, so that it has no status: counts a refusal of a busy server.
+ * @return 1: the client may try again later */
+int live_session_busy(struct metrics *m, const struct api_error *e);
 /* Any thread, never waits; one thread at a time. @return 0; 1: taken, but the ring is full: push no more until `room`; -1: the session is
  * over, or more than LIVE_RING_SLACK was pushed into a full ring, which ends it */
 int live_session_push(struct live_session *s, const void *bytes, size_t n);

@@ -93,6 +93,7 @@ static void open_failed(struct realtime *rt, const struct api_error *e)
     struct realtime_error why = { 0 };
     switch (e->code) {
     case API_too_many_sessions: case API_queue_full: case API_loading: out_close(rt, CLOSE_BUSY, "no free session"); return;
+    case API_overloaded: out_close(rt, CLOSE_BUSY, "the server is overloaded"); return;
     case API_draining: out_close(rt, CLOSE_GOING, "the server is stopping"); return;
     case API_invalid_value: case API_unknown_parameter: case API_model_not_found:
         realtime_fail(&why, "invalid_value", e->param, "%s", e->message);

@@ -25,7 +25,7 @@ def test_usage():
     for useless in (("--port", "1", "--unix", "/nonexistent/x"), ("--host", "::1", "--unix", "/nonexistent/x"),
                     ("--allow-host", "a", "--api-key-file", "/nonexistent/x"), ("--live-step", "300", "--live", "0"),
                     ("--live-max-turn", "3000", "--live", "0"), ("--live-audio-padding", "3000", "--live", "0"),
-                    ("--live-last-pass", "turn", "--live", "0"),
+                    ("--live-last-pass", "turn", "--live", "0"), ("--live-max-delay", "2", "--live", "0"),
                     ("--live-max-seconds", "3", "--live", "0")):
         fails(2, useless[0] + " has no effect with " + useless[2], "--demo", *useless)
     fails(2, "is not NAME=MODEL", "--demo", "--alias", "a")

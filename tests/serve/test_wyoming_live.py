@@ -5,6 +5,7 @@ import os
 import socket
 import tempfile
 import threading
+import time
 import wave
 
 from serving import SHARED, SPOKEN, Server, pcm, program, run, skip, until
@@ -121,6 +122,28 @@ def test_clients_of_older_versions_and_full_servers_receive_the_text_at_the_end(
         assert texts(second.until("transcript-stop"))[1] == [text]
         first.send("audio-stop")
         assert texts(first.until("transcript-stop"))[1] == [text]
+
+
+def test_late_servers_send_the_text_at_the_end():
+    with server("--live-max-delay", "0.0001") as s:
+        port = port_of(s)
+        first = [Peer(port, NEW) for _ in range(8)]
+        for p in first:
+            p.start()
+        for i in range(0, 50 * len(AUDIO), 64):  # at its own speed: audio that comes faster is never late
+            for p in first:
+                p.chunks(AUDIO[i % len(AUDIO):][:64], 64)
+            time.sleep(0.0015)
+            if i % 12800 == 0 and s.metric("steno_live_overloaded"):
+                break
+        second = Peer(port, NEW)
+        second.start()
+        second.chunks(AUDIO)
+        second.send("audio-stop")
+        assert texts(second.until("transcript-stop"))[1] == [want()] and s.metric("steno_live_sessions") == len(first)
+        for p in first:
+            p.send("audio-stop")
+            p.until("transcript-stop")
 
 
 def test_the_longest_live_session():

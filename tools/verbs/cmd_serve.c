@@ -25,7 +25,7 @@ struct opts {
     int64_t port, parallel, queue, ingest, upload_mb, spool_mb, memory_mb, connections, per_ip, live, live_step_ms, live_turn_ms,
         live_padding_ms, wyoming_port;
     int live_last; /* enum live_last, in the order of the values of --live-last-pass */
-    double queue_timeout, timeout, idle_unload, seconds_max, head_timeout, body_timeout, idle_timeout, grace, live_seconds;
+    double queue_timeout, timeout, idle_unload, seconds_max, head_timeout, body_timeout, idle_timeout, grace, live_seconds, live_delay;
 };
 
 #define AT(field) offsetof(struct opts, field)
@@ -98,6 +98,8 @@ static const struct arg rows[] = {
       .help = "what the last pass of a turn encodes: the whole window, or as an update, unless its text is doubtful (Whisper)" },
     { .name = "live-max-seconds", .kind = ARG_S, .at = AT(live_seconds), .value = "S", .dflt = "0", .hi = 1e7,
       .help = "maximum length of a live session; 0: no limit" },
+    { .name = "live-max-delay", .kind = ARG_S, .at = AT(live_delay), .value = "S", .dflt = "0", .hi = 1000,
+      .help = "accept no live session while a quarter of the texts of live sessions come later than this; 0: no limit" },
     { .name = "wyoming", .kind = ARG_INT, .at = AT(wyoming_port), .value = "PORT", .dflt = "-1", .lo = -1, .hi = 65535,
       .help = "TCP port of the Wyoming protocol (Home Assistant), which has no keys; 0: any free one; -1: off" },
     ARG_HEADING("Connections"),
@@ -154,6 +156,7 @@ static int check_useless(const struct server *v)
         { "live-step", "--live 0", o->live == 0 },
         { "live-max-turn", "--live 0", o->live == 0 },
         { "live-max-seconds", "--live 0", o->live == 0 },
+        { "live-max-delay", "--live 0", o->live == 0 },
         { "live-audio-padding", "--live 0", o->live == 0 },
         { "live-last-pass", "--live 0", o->live == 0 },
     };
@@ -255,6 +258,7 @@ static void params_fill(struct serve_params *p, struct server *v, struct serve_m
     p->live_padding_ms = (int)o->live_padding_ms;
     p->live_last = o->live_last;
     p->live_seconds_max = o->live_seconds;
+    p->live_delay_s = o->live_delay;
     p->wyoming_port = (int)o->wyoming_port;
     p->systemd = systemd;
     p->version = STENO_VERSION;

@@ -18,6 +18,8 @@ static struct {
     struct serve_engine e;
     int is_loaded, holds, n_sessions, most, n_passes, n_last, fails;
     int beams[2]; /* largest beam_size of updates, and of last passes */
+    int n_delays, is_late; /* passes whose delay was reported; no session is accepted */
+    int64_t delay_us;      /* the longest */
     int windows[2]; /* number of them that encode a whole window */
 } engine = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
@@ -68,6 +70,21 @@ void engine_session_end(struct engine *g, steno_session *s)
     pthread_mutex_lock(&engine.lock);
     engine.n_sessions--;
     pthread_mutex_unlock(&engine.lock);
+}
+
+void engine_live_delay(struct engine *g, int64_t delay_us)
+{
+    (void)g;
+    pthread_mutex_lock(&engine.lock);
+    engine.n_delays++;
+    if (delay_us > engine.delay_us) engine.delay_us = delay_us;
+    pthread_mutex_unlock(&engine.lock);
+}
+
+int engine_keeps_up(const struct engine *g, struct api_error *e)
+{
+    (void)g;
+    return engine_get(&engine.is_late) ? api_fail(e, API_overloaded, NULL, "texts are late") : API_OK;
 }
 
 int engine_stream_begin(struct engine *g, steno_session *s, const steno_source *src, const steno_request_params *p)

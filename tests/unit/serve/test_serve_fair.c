@@ -1,5 +1,6 @@
 /* steno tests: clients and short audio do not wait for others; live sessions. SPDX-License-Identifier: MIT */
 #include "engines_rig.h"
+#include "live_delays.h"
 
 static struct folder folder;
 static struct folder_file clip, long_one, big;
@@ -219,6 +220,49 @@ static void test_the_limit_of_live_sessions_counts_all_models(void **state)
     rig_close(&r);
 }
 
+static void test_passes_are_late_together(void **state)
+{
+    (void)state;
+    enum { US = 1000000 };
+    const int64_t t = 1000 * (int64_t)US;
+    struct live_delays d = { 0 };
+    assert_int_equal(live_delays_exceed(&d, t), 0);
+    for (int i = 0; i < 3; i++) live_delays_add(&d, t, 1);
+    assert_int_equal(live_delays_exceed(&d, t), 0); /* too few */
+    live_delays_add(&d, t + US, 1);
+    assert_int_equal(live_delays_exceed(&d, t + US), 1);
+    for (int i = 0; i < 11; i++) live_delays_add(&d, t + 2 * US, 0);
+    assert_int_equal(live_delays_exceed(&d, t + 2 * US), 1); /* 4 of 15 */
+    live_delays_add(&d, t + 2 * US, 0);
+    assert_int_equal(live_delays_exceed(&d, t + 2 * US), 0); /* a quarter */
+    live_delays_add(&d, t + 9 * US, 1);
+    assert_int_equal(live_delays_exceed(&d, t + 9 * US), 1); /* 5 of 17 */
+    assert_int_equal(live_delays_exceed(&d, t + 10 * US), 0); /* the first three are old */
+    live_delays_add(&d, t + 100 * (int64_t)US, 1);
+    assert_int_equal(live_delays_exceed(&d, t + 100 * (int64_t)US), 0);
+}
+
+static void test_late_texts_keep_new_sessions_out(void **state)
+{
+    (void)state;
+    for (int limited = 0; limited < 2; limited++) {
+        struct rig r;
+        struct api_error e = { 0 };
+        rig_init(&r, 2);
+        r.p.live_delay_s = limited ? 0.5 : 0;
+        rig_open(&r);
+        struct engine *g[] = { engines_at(r.es, 0), engines_at(r.es, 1) };
+        for (int i = 0; i < 8; i++) engine_live_delay(g[0], 500000);
+        assert_int_equal(engine_keeps_up(g[1], &e), API_OK);
+        assert_int_equal(engines_now(r.es).is_late, 0);
+        for (int i = 0; i < 8; i++) engine_live_delay(g[0], 500001);
+        assert_int_equal(engine_keeps_up(g[1], &e), limited ? API_overloaded : API_OK); /* they share the processors */
+        assert_int_equal(engines_now(r.es).is_late, limited);
+        if (limited) assert_true(e.retry_after_s > 0 && strstr(e.message, "later than 0.5 s"));
+        rig_close(&r);
+    }
+}
+
 struct waits { struct engine *g; int code; };
 
 static void *wait_for_session(void *user)
@@ -257,6 +301,8 @@ int main(void)
         cmocka_unit_test(test_a_client_with_much_work_leaves_a_place_to_others),
         cmocka_unit_test(test_live_sessions_share_the_batch),
         cmocka_unit_test(test_the_limit_of_live_sessions_counts_all_models),
+        cmocka_unit_test(test_passes_are_late_together),
+        cmocka_unit_test(test_late_texts_keep_new_sessions_out),
         cmocka_unit_test(test_a_server_closes_while_a_session_waits_for_its_model),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

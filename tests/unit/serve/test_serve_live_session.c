@@ -306,6 +306,59 @@ static void test_failures_are_reasons(void **state)
     engine_set(&engine.most, 4);
 }
 
+static void test_a_late_server_refuses_new_sessions_only(void **state)
+{
+    (void)state;
+    static struct client c;
+    struct live_session *s;
+    struct live_session_params p = params_of(&c);
+    struct metrics *m = metrics_open("test");
+    engine_set(&engine.is_late, 1);
+    for (int loaded = 0; loaded < 2; loaded++) {
+        struct api_error e = { 0 };
+        engine_set(&engine.is_loaded, loaded);
+        assert_int_equal(live_session_open(&s, &p, &e), API_overloaded);
+        assert_null(s);
+        assert_int_equal(live_session_busy(m, &e), 1);
+    }
+    assert_true(metric(m, "\nsteno_requests_rejected_total{reason=\"overloaded\"} ") == 2);
+    assert_int_equal(live_session_busy(m, &(struct api_error){ .code = API_invalid_value }), 0);
+    assert_int_equal(live_session_busy(NULL, &(struct api_error){ .code = API_too_many_sessions }), 1);
+    metrics_close(m);
+    p.continues = 1;
+    client_open(&c, &p);
+    live_session_end(c.s);
+    client_end(&c);
+    assert_string_equal(c.why, "");
+    engine_set(&engine.is_late, 0);
+}
+
+/* Audio that is sent ahead of time has no delay. */
+static void test_passes_report_their_delay(void **state)
+{
+    (void)state;
+    static struct client c;
+    enum { HELD_MS = 300, PIECE = RATE / 10 };
+    for (int ahead = 0; ahead < 2; ahead++) {
+        const struct live_session_params p = params_of(&c);
+        const int before = engine_get(&engine.n_passes);
+        engine.n_delays = 0;
+        engine.delay_us = 0;
+        client_open(&c, &p);
+        engine_set(&engine.holds, 1);
+        if (ahead) assert_int_equal(live_session_push(c.s, sound, (size_t)n_sound * 2), 0);
+        else assert_int_equal(live_session_push(c.s, sound, (RATE + PIECE) * 2), 0);
+        while (engine_get(&engine.n_passes) == before) usleep(1000);
+        usleep(HELD_MS * 1000);
+        engine_set(&engine.holds, 0);
+        live_session_end(c.s);
+        client_end(&c);
+        assert_string_equal(c.why, "");
+        assert_int_equal(engine.n_delays, ahead ? 0 : engine.n_passes - before);
+        if (!ahead) assert_true(engine.n_delays > 1);
+    }
+}
+
 static void test_a_session_can_be_cancelled_at_any_time(void **state)
 {
     (void)state;
@@ -410,6 +463,8 @@ int main(void)
         cmocka_unit_test(test_commits_have_a_limit),
         cmocka_unit_test(test_a_late_machine_skips_passes),
         cmocka_unit_test(test_failures_are_reasons),
+        cmocka_unit_test(test_a_late_server_refuses_new_sessions_only),
+        cmocka_unit_test(test_passes_report_their_delay),
         cmocka_unit_test(test_a_session_can_be_cancelled_at_any_time),
         cmocka_unit_test(test_sessions_run_beside_each_other),
         cmocka_unit_test(test_voice_activity_opens_turns),

@@ -165,7 +165,7 @@ static void test_a_new_server_has_every_name(void **state)
         "steno_live_updates_total", "steno_live_disagreements_total", "steno_upload_bytes_total", "steno_spool_bytes", "steno_connections",
         "process_resident_memory_bytes", "process_cpu_seconds_total", "process_open_fds", "process_max_fds", "process_start_time_seconds",
         "vllm:num_requests_running", "vllm:num_requests_waiting", "vllm:e2e_request_latency_seconds", "llamacpp:requests_processing",
-        "llamacpp:requests_deferred",
+        "llamacpp:requests_deferred", "steno_live_overloaded",
     };
     struct metrics *m = metrics_open("1.2.3");
     check(m, &idle);

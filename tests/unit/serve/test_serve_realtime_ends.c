@@ -56,8 +56,9 @@ static void mistakes_are_errors(void **state)
 static void no_live_session(void **state)
 {
     static const struct { int code, close, has_error; } cases[] = {
-        { API_too_many_sessions, CLOSE_BUSY, 0 }, { API_loading, CLOSE_BUSY, 0 }, { API_draining, CLOSE_GOING, 0 },
-        { API_internal_error, CLOSE_BROKEN, 0 }, { API_invalid_value, CLOSE_UNSERVED, 1 }, { API_model_not_found, CLOSE_UNSERVED, 1 },
+        { API_too_many_sessions, CLOSE_BUSY, 0 }, { API_loading, CLOSE_BUSY, 0 }, { API_overloaded, CLOSE_BUSY, 0 },
+        { API_draining, CLOSE_GOING, 0 }, { API_internal_error, CLOSE_BROKEN, 0 }, { API_invalid_value, CLOSE_UNSERVED, 1 },
+        { API_model_not_found, CLOSE_UNSERVED, 1 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         p.fails_to_open = cases[i].code;
