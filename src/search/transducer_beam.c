@@ -68,7 +68,20 @@ static void tail_settle(struct transducer_beam *b, struct beam_text *t)
 
 /* ---- nodes that are left ---- */
 
-static uint32_t nodes_least(const struct transducer_beam *b) { return 16 * (uint32_t)b->width; }
+enum { NODES_LEAST = 16 /* for each beam */ };
+
+static uint32_t nodes_least(const struct transducer_beam *b) { return NODES_LEAST * (uint32_t)b->width; }
+
+/* As many nodes may be of no text as of texts, and a step adds at most two for each beam. */
+size_t transducer_beam_nodes_sz(int width, int32_t n_rows, int n)
+{
+    return (2 * (size_t)n_rows + 2 * (size_t)NODES_LEAST * (size_t)width + (size_t)n) * sizeof(struct beam_node);
+}
+
+void transducer_beam_lend(struct transducer_beam *b, uint8_t *nodes, size_t sz)
+{
+    b->nodes = (struct buf){ .p = (char *)nodes, .cap = sz, .lent = 1 };
+}
 
 /* Numbers the nodes of texts, in their order. x: all nodes, the first one is number 1. @return their number */
 static uint32_t nodes_number(const struct transducer_beam *b, struct beam_node *x, uint32_t n)

@@ -55,6 +55,11 @@ struct transducer_beam {
 /* Number of slots of a search. */
 static inline int transducer_beam_slots(int width) { return 3 * width + 1; }
 
+/* Bytes of the nodes of n searches together that have n_rows rows and `width` beams in all, with a token per row. */
+size_t transducer_beam_nodes_sz(int width, int32_t n_rows, int n);
+/* Lends memory of that size for the nodes of the next clip. More nodes move to the heap. */
+void transducer_beam_lend(struct transducer_beam *b, uint8_t *nodes, size_t sz);
+
 /* Begins a clip of n_rows rows. The start symbol, blank, is pending from slot 0. The fields of, hot, boost and width are set. */
 void transducer_beam_begin(struct transducer_beam *b, int32_t n_rows);
 /* The number of hypotheses in `here` that need logits of their common row, 0: the search is over. Call transducer_beam_feed for each in

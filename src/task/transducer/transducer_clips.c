@@ -14,8 +14,12 @@
 
 static void tables_take(struct transducer_batch *t, struct arena_take *take, const steno_model *m, size_t n_windows)
 {
-    const size_t width = (size_t)transducer_of(m)->width;
-    t->joined = arena_take(take, m->plan[PLAN_ENCODER].max_rows * width, sizeof *t->joined);
+    const size_t width = (size_t)transducer_of(m)->width, n_rows = m->plan[PLAN_ENCODER].max_rows;
+    const size_t n_tokens = transducer_of(m)->stream ? 0 : n_rows + n_windows;
+    t->joined = arena_take(take, n_rows * width, sizeof *t->joined);
+    t->tokens.ids = arena_take(take, n_tokens, sizeof *t->tokens.ids);
+    t->tokens.tokens = arena_take(take, n_tokens, sizeof *t->tokens.tokens);
+    t->tokens.rows = arena_take(take, n_tokens, sizeof *t->tokens.rows);
     t->lane = arena_take(take, n_windows, sizeof *t->lane);
     t->busy = arena_take(take, n_windows, sizeof *t->busy);
     float *predicted = arena_take(take, n_windows * width, sizeof *predicted);
@@ -46,10 +50,15 @@ int transducer_batch_init(struct steno_batch *b, steno_error *e)
     return take.failed ? err_nomem(e, take.sz, "a batch") : clip_batch_init(b, e);
 }
 
+void transducer_lanes_close(struct steno_batch *b)
+{
+    for (uint32_t i = 0; i < b->n_windows; i++) transducer_lane_close(&transducer_batch_of(b)->lane[i]);
+}
+
 void transducer_batch_close(struct steno_batch *b)
 {
     const struct transducer_batch *t = transducer_batch_of(b);
-    for (uint32_t i = 0; t && t->lane && i < b->n_windows; i++) transducer_lane_close(&t->lane[i]);
+    if (t && t->lane) transducer_lanes_close(b);
 }
 
 void transducer_lane_close(struct transducer_lane *l)
@@ -274,9 +283,20 @@ struct clip_pieces transducer_pieces(const steno_model *m, const struct transduc
                                  .row_ms = fbank_row_ms(fbank_bank_of(m)), .source = "transducer" };
 }
 
+/* Lends the lane memory for a token per row. */
+static void tokens_lend(struct transducer_lane *l, const struct transducer_tokens *t, const struct sequence *rows)
+{
+    const size_t at = (size_t)rows->row + rows->lane, n = (size_t)rows->n + 1;
+    l->ids = (struct buf){ .p = (char *)(t->ids + at), .cap = n * sizeof *t->ids, .lent = 1 };
+    l->tokens = (struct buf){ .p = (char *)(t->tokens + at), .cap = n * sizeof *t->tokens, .lent = 1 };
+    l->rows = (struct buf){ .p = (char *)(t->rows + at), .cap = n * sizeof *t->rows, .lent = 1 };
+}
+
 struct transducer_lane *transducer_clip_begin(struct steno_batch *b, const struct clip_window *w)
 {
     struct transducer_lane *l = &transducer_batch_of(b)->lane[w->rows.lane];
+    transducer_lane_close(l);
+    tokens_lend(l, &transducer_batch_of(b)->tokens, &w->rows);
     transducer_lane_begin(l, b->model, w->s ? &transducer_session_of(w->s)->hot : NULL);
     l->window = w;
     l->search.n_rows = w->rows.n;

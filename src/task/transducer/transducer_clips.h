@@ -33,7 +33,8 @@ struct searched_text { double logprob; int32_t n; };
 struct transducer_lane {
     const struct clip_window *window;
     struct transducer search;
-    struct buf ids, tokens, rows; /* int32_t, struct sampled_token, struct piece_rows; an error ends the clip */
+    struct buf ids, tokens, rows; /* int32_t, struct sampled_token, struct piece_rows; an error ends the clip. Those of a clip begin in
+                                   * the batch's memory */
     struct buf texts;             /* struct searched_text: texts of a beam search, one after another; rows are of the first */
     struct lane_search *beams;    /* its beam search, of the pool */
     int32_t base;                 /* number of the window's first row: of a stream */
@@ -48,6 +49,11 @@ struct transducer_lane {
 struct transducer_batch {
     struct clip_batch clips;
     float *joined;                /* [rows, width] */
+    struct transducer_tokens {    /* [rows + n_windows] each, a token for every row and a byte behind those of a clip; NULL: of streams */
+        int32_t *ids;
+        struct sampled_token *tokens;
+        struct piece_rows *rows;
+    } tokens;
     struct transducer_lane *lane; /* [n_windows] by sequence number (clip_window.rows.lane) */
     struct transducer_lane **busy; /* [n_windows] those that are not done */
     struct beam_pool *pool;       /* of beam searches; NULL: streams have none */
@@ -79,7 +85,9 @@ void transducer_share_time(const struct clip_batch *c, int64_t ns);
 /* Begins the text of a lane, which has no rows yet. Its state of the prediction network is zero. hot: of the request */
 void transducer_lane_begin(struct transducer_lane *l, const steno_model *m, const struct transducer_hot *hot);
 void transducer_lane_close(struct transducer_lane *l);
-/* The same for the clip of a window. Its state in the executor becomes zero, too. */
+/* Frees the memory of texts that have more tokens than rows, or several texts. Called before the clips of a run begin. */
+void transducer_lanes_close(struct steno_batch *b);
+/* transducer_lane_begin for the clip of a window. Its state in the executor becomes zero, too. */
 struct transducer_lane *transducer_clip_begin(struct steno_batch *b, const struct clip_window *w);
 static inline int32_t transducer_lane_tokens(const struct transducer_lane *l) { return (int32_t)(l->ids.len / sizeof(int32_t)); }
 /* Tokens [from, to) of a lane as the pieces of a clip. */

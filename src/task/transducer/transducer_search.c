@@ -20,8 +20,12 @@ struct beam_pool {
     uint8_t *state;            /* [slots, state_sz] */
     float *predicted;          /* [slots, width of the joint network] */
     size_t state_sz;
+    uint8_t *nodes;            /* [nodes_sz] where the nodes of each search begin */
+    struct transducer_token *token; /* [rows of a run + 1] the tokens of a text that is added to its lane, */
+    float *logprob;            /* and their log-probabilities */
     uint32_t n, slots, used;
-    struct buf tokens, logprobs; /* of a text that is added to its lane */
+    size_t nodes_sz, nodes_used;
+    struct buf tokens, logprobs; /* the same; they begin in that memory */
 };
 
 _Static_assert((int)RUN_BEAMS <= (int)TRANSDUCER_ROWS, "the hypotheses of a lane fit into a run");
@@ -31,16 +35,21 @@ struct round { struct transducer_lane *const *lanes; uint32_t n, lane; int at; }
 
 /* ---- memory */
 
-/* All windows search together with usual beams, and at least one with the widest. */
+/* All windows search together with usual beams, and at least one with the widest. A text has as many tokens as rows. */
 static void pool_take(struct beam_pool *p, struct arena_take *t, const steno_model *m, uint32_t n_windows)
 {
     enum { USUAL = 4 };
     const uint32_t usual = n_windows * (uint32_t)transducer_beam_slots(USUAL), widest = (uint32_t)transducer_beam_slots(RUN_BEAMS);
+    const size_t n_rows = m->plan[PLAN_ENCODER].max_rows;
     p->slots = usual > widest ? usual : widest;
     p->state_sz = state_pool_sz(&m->state[STATE_PREDICTION], m->kv_type[STATE_PREDICTION], 1);
     p->search = arena_take(t, n_windows, sizeof *p->search);
     p->state = arena_take(t, p->slots, p->state_sz);
     p->predicted = arena_take(t, (size_t)p->slots * (size_t)transducer_of(m)->width, sizeof *p->predicted);
+    p->nodes_sz = transducer_beam_nodes_sz((int)(p->slots / 3), (int32_t)n_rows, (int)n_windows);
+    p->nodes = arena_take(t, p->nodes_sz, 1);
+    p->token = arena_take(t, n_rows + 1, sizeof *p->token);
+    p->logprob = arena_take(t, n_rows + 1, sizeof *p->logprob);
 }
 
 size_t transducer_search_memory(const steno_model *m, uint32_t n_windows)
@@ -82,6 +91,7 @@ static void searches_end(struct beam_pool *p)
 {
     for (; p->n; p->n--) transducer_beam_close(&p->search[p->n - 1].beam);
     p->used = 0;
+    p->nodes_used = 0;
     buf_free(&p->tokens);
     buf_free(&p->logprobs);
 }
@@ -187,6 +197,7 @@ static int round_run(struct steno_batch *b, struct transducer_lane *const *lanes
 static void lane_begin(struct steno_batch *b, struct transducer_lane *l)
 {
     const struct transducer_model *m = transducer_of(b->model);
+    struct beam_pool *p = transducer_batch_of(b)->pool;
     struct lane_search *c = search_of(b, l);
     c->beam.of = (struct transducer_shape){ m->blank, m->max_symbols, m->duration, m->n_durations };
     c->beam.width = clips_of(l->window->s)->request.p.beam_size;
@@ -194,6 +205,9 @@ static void lane_begin(struct steno_batch *b, struct transducer_lane *l)
     c->beam.boost = l->hot->boost;
     exec_state_reset(b->exec, STATE_PREDICTION, 0);
     exec_state_get(b->exec, STATE_PREDICTION, 0, 0, c->state);
+    const size_t nodes_sz = transducer_beam_nodes_sz(c->beam.width, l->search.n_rows, 1);
+    transducer_beam_lend(&c->beam, p->nodes + p->nodes_used, nodes_sz);
+    p->nodes_used += nodes_sz;
     transducer_beam_begin(&c->beam, l->search.n_rows);
 }
 
@@ -238,12 +252,15 @@ static uint32_t lanes_keep(const struct steno_batch *b, struct transducer_lane *
 
 /* Begins the searches of the first lanes, as many as the pool has slots for. Those that began come first. *begun: their number.
  * @return the number of lanes that had their turn */
-static uint32_t lanes_begin(struct steno_batch *b, struct transducer_lane **lane, uint32_t n, uint32_t *begun)
+static uint32_t lanes_begin(struct steno_batch *b, struct transducer_lane **lane, uint32_t n_lanes, uint32_t *begun)
 {
     struct beam_pool *p = transducer_batch_of(b)->pool;
+    const size_t n = b->model->plan[PLAN_ENCODER].max_rows + 1;
     uint32_t taken = 0;
     *begun = 0;
-    for (; taken < n && slots_of(lane[taken]) <= p->slots - p->used; taken++) {
+    p->tokens = (struct buf){ .p = (char *)p->token, .cap = n * sizeof *p->token, .lent = 1 };
+    p->logprobs = (struct buf){ .p = (char *)p->logprob, .cap = n * sizeof *p->logprob, .lent = 1 };
+    for (; taken < n_lanes && slots_of(lane[taken]) <= p->slots - p->used; taken++) {
         if (!slots_of(lane[taken])) continue;
         lane_begin(b, lane[taken]);
         lane[(*begun)++] = lane[taken];

@@ -41,6 +41,7 @@ static int run(struct steno_batch *b)
     int rc = transducer_encode(b);
     if (rc) return rc;
     const int64_t t0 = os_now_ns();
+    transducer_lanes_close(b);
     rc = transducer_decode(b, lanes_begin(b, 0));
     if (!rc) rc = transducer_search(b, lanes_begin(b, 1));
     transducer_share_time(&transducer_batch_of(b)->clips, os_now_ns() - t0);

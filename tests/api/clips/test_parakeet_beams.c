@@ -98,6 +98,43 @@ static void test_beams_take_the_memory_that_is_reported(void **state)
     free(a.pcm);
 }
 
+/* Closes all. @return bytes of results, which sessions give back beside their own memory, own[MANY] */
+static int64_t results_close(steno_batch *b, steno_session **s, int64_t own)
+{
+    const int64_t before = heap.bytes;
+    for (int i = 0; i < MANY; i++) steno_session_close(s[i]);
+    const int64_t results = before - heap.bytes - MANY * own;
+    steno_batch_close(b);
+    return results;
+}
+
+/* Clips are as long as they may be, and each is alone in its run. */
+static void test_the_memory_that_is_reported_counts_the_tokens_of_texts(void **state)
+{
+    (void)state;
+    need_counting();
+    enum { LONG_S = 119, OTHERS = 64 << 10 /* bytes: tables of any model */ };
+    static const int beams[] = { 4, RUN_BEAMS };
+    const struct audio a = bursts((MANY + LONG_S) * RATE);
+    for (size_t k = 0; k < sizeof beams / sizeof *beams; k++) {
+        steno_session *s[MANY];
+        steno_session_params sp;
+        steno_session_params_init(&sp);
+        count_begin(-1);
+        steno_batch *b = sp.batch = many_open(tdt, s);
+        const int64_t said = many_memory(tdt, b);
+        many_run_with(b, s, &a, LONG_S, beams[k]);
+        assert_true(pk_tokens(s[0]) > 400);
+        heap.most = heap.bytes;
+        many_run_with(b, s, &a, LONG_S, beams[k]); /* results have their memory now */
+        const int64_t took = heap.most - results_close(b, s, steno_session_memory(tdt, NULL, &sp));
+        count_end();
+        if (llabs(said - took) > OTHERS)
+            fail_msg("%d beams: %lld bytes reported, %lld taken", beams[k], (long long)said, (long long)took);
+    }
+    free(a.pcm);
+}
+
 /* All clips begin in one run; the memory is enough for some of them at a time. */
 static void test_clips_that_wait_for_slots_have_the_same_texts(void **state)
 {
@@ -199,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_beams_take_the_memory_that_is_reported),
+        cmocka_unit_test(test_the_memory_that_is_reported_counts_the_tokens_of_texts),
         cmocka_unit_test(test_clips_that_wait_for_slots_have_the_same_texts),
         cmocka_unit_test(test_clips_with_different_beams_have_the_texts_of_each_alone),
         cmocka_unit_test(test_a_clip_that_waits_for_slots_can_be_canceled),
