@@ -5,7 +5,7 @@
  * session or a batch checks these marks first. Calls that only read results find them complete at any time. */
 #include "lib/entry.h"
 
-/* While on_done runs, no call is in the middle of its work, so the queue may change. */
+/* While on_done runs, the queue may change: a step that goes on looks again for the sessions of its run. */
 static int at_work(const struct steno_batch *b)
 {
     return b->at_work && !b->in_on_done;

@@ -5,6 +5,7 @@
 #include "task/ar/replay.h"
 #include <string.h>
 #include "base/os.h"
+#include "engine/batch_loop.h"
 #include "task/ar/draft_windows.h"
 #include "task/ar/logits_processors.h"
 
@@ -177,10 +178,8 @@ static int is_due(struct steno_batch *b)
     if (queue_is_woken(b)) {
         queue_look(b);
         look_around(b);
-        for (const steno_session *s = b->first; s; s = s->next)
-            if (atomic_load(&s->cancel)) return 1;
     }
-    return (a->is_wanted && may_encode(b)) || (a->in_first_pass && may_listen(b));
+    return requests_stop(b) || (a->is_wanted && may_encode(b)) || (a->in_first_pass && may_listen(b));
 }
 
 /* Called between replays. A search that ended or was cancelled ends the chain. */

@@ -4,7 +4,7 @@
  * the context and hot words in its prompt, and from the text of the clip that the session decoded last. In a live session that is the
  * pass before over the same audio, whose text the new one repeats. */
 #include <string.h>
-#include "engine/batch.h"
+#include "engine/batch_loop.h"
 #include "task/audio_lm/audio_lm_draft.h"
 #include "text/repetition.h"
 #include "text/tokenizer.h"
@@ -150,9 +150,10 @@ static int rows_add(struct steno_batch *b)
     return b->run.n_rows > 0;
 }
 
-void audio_lm_first(struct steno_batch *b)
+void audio_lm_look(struct steno_batch *b)
 {
     audio_lm_batch_of(b)->status = STENO_OK;
+    while (requests_sweep(b)) {}
     for (uint32_t lane = 0; lane < clip_batch_of(b)->n_sequences; lane++) lane_look(b, lane);
 }
 
@@ -170,13 +171,13 @@ int audio_lm_next(void *user)
     const uint32_t rows = run_costs_rows(&b->run);
     for (uint32_t lane = 0; lane < clip_batch_of(b)->n_sequences; lane++) {
         if (b->run.lane[lane].sampler.done) continue;
-        if (a->lane[lane].lookup.n) drafts_check(b, lane);
+        if (a->lane[lane].lookup.n && audio_lm_owner(b, lane)) drafts_check(b, lane);
         else {
             lane_look(b, lane);
             audio_lm_draft_learn(b, lane, 0, 0);
         }
     }
     run_costs_end(&b->costs, rows);
-    a->goes_on = !a->status && audio_lm_draft_needed(b);
+    a->goes_on = !a->status && (requests_stop(b) || audio_lm_draft_needed(b));
     return !a->status && !a->goes_on && rows_add(b);
 }

@@ -369,8 +369,8 @@ static int attempt_run(struct steno_batch *b)
     int ran = 0, rc = prompts_read(b);
     if (!rc) rc = audio_lm_draft_read(b);
     if (rc) return rc;
-    audio_lm_first(b);
     do {
+        audio_lm_look(b);
         rc = audio_lm_draft_make(b);
         if (rc || !audio_lm_rows(b)) break;
         rc = exec_chain(b->exec, audio_lm_decoder_of(b), &b->run, INT_MAX, &calls, &ran, times_of(b), &took);

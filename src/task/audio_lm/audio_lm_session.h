@@ -63,7 +63,7 @@ struct audio_lm_batch {
     float *encoded;              /* [rows of a run, d] output of the encoder in the same order, for a CTC head; NULL without one */
     struct audio_lm_lane *lane;  /* [n_windows] */
     int status;                  /* of the choices in the current chain */
-    int goes_on;                 /* the chain ended only for the draft model: another one follows */
+    int goes_on;                 /* the chain ended only for the draft model or a cancelled request: another one follows */
 };
 
 static inline struct audio_lm_session *audio_lm_of(const steno_session *s) { return s->part; }
@@ -101,7 +101,7 @@ int audio_lm_loops(steno_session *s, const struct sampler *p);      /* do the id
 void audio_lm_penalise(void *user, uint16_t lane, float *logits);   /* as chain_calls.filter */
 /* Begins the text of a lane, whose prompt is that of s with n_rows rows of a clip. */
 void audio_lm_text_begin(struct steno_batch *b, uint16_t lane, const steno_session *s, int32_t n_rows);
-void audio_lm_first(struct steno_batch *b); /* takes the choices behind the prompts */
+void audio_lm_look(struct steno_batch *b);  /* before a chain: ends cancelled requests, and texts that chose an end token */
 int audio_lm_rows(struct steno_batch *b);   /* adds the rows of a chain. @return 0: all texts have ended */
 int audio_lm_next(void *user);             /* as chain_calls.next: takes the choices of the last replay, and adds the next rows */
 void audio_lm_texts_end(struct steno_batch *b); /* keeps the texts for the drafts of the next ones */

@@ -153,6 +153,7 @@ static void settle(struct steno_batch *b, int rc)
     const struct clip_batch *c = clip_batch_of(b);
     for (uint32_t i = 0; i < c->n; i++) {
         struct clip_window *w = &c->window[i];
+        while (!rc && requests_sweep(b)) {} /* it may take time to settle a window */
         steno_session *s = w->s;
         if (!s) continue;
         struct clip_request *q = &clips_of(s)->request;

@@ -220,10 +220,11 @@ static int needs_lane(const struct steno_batch *b, const steno_session *s)
 /* Is other work than computing due? */
 static int is_due(struct steno_batch *b)
 {
+    if (requests_stop(b)) return 1;
     if (!queue_is_woken(b)) return 0;
     queue_look(b);
     for (const steno_session *s = b->first; s; s = s->next)
-        if (atomic_load(&s->cancel) || (needs_lane(b, s) && lm_lane_free(b) >= 0)) return 1;
+        if (needs_lane(b, s) && lm_lane_free(b) >= 0) return 1;
     return 0;
 }
 

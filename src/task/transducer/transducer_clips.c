@@ -338,10 +338,27 @@ static int lanes_round(struct steno_batch *b, uint32_t n)
     return rc;
 }
 
+/* Ends cancelled requests, also those that wait. A session may be closed then, with its lane if that is of a stream. @return the number of
+ * lanes that are left */
+static uint32_t lanes_sweep(struct steno_batch *b, uint32_t n)
+{
+    struct transducer_lane **lane = transducer_batch_of(b)->busy;
+    const struct clip_window *of[MAX_WINDOWS];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) of[i] = lane[i]->window;
+    while (requests_sweep(b)) {}
+    for (uint32_t i = 0; i < n; i++)
+        if (of[i]->s) lane[kept++] = lane[i];
+    return kept;
+}
+
 int transducer_decode(struct steno_batch *b, uint32_t n)
 {
     int rc = STENO_OK;
-    while (!rc && (n = lanes_keep(transducer_batch_of(b)->busy, n)) > 0) rc = lanes_round(b, n);
+    while (!rc && (n = lanes_keep(transducer_batch_of(b)->busy, n)) > 0) {
+        rc = lanes_round(b, n);
+        n = lanes_sweep(b, n);
+    }
     return rc;
 }
 

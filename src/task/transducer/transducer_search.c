@@ -5,6 +5,7 @@
 #include "task/transducer/transducer_search.h"
 #include <math.h>
 #include <string.h>
+#include "engine/batch_loop.h"
 #include "search/transducer_beam.h"
 
 struct lane_search {
@@ -275,7 +276,10 @@ int transducer_search(struct steno_batch *b, uint32_t n)
     int rc = STENO_OK;
     for (uint32_t at = 0; at < n && !rc; lane = transducer_batch_of(b)->busy + at) {
         at += lanes_begin(b, lane, n - at, &left);
-        while (!rc && (left = lanes_keep(b, lane, left)) > 0) rc = round_run(b, lane, left);
+        while (!rc && (left = lanes_keep(b, lane, left)) > 0) {
+            rc = round_run(b, lane, left);
+            while (requests_sweep(b)) {} /* also clips that wait for slots */
+        }
         searches_end(transducer_batch_of(b)->pool);
     }
     return rc;
