@@ -8,6 +8,7 @@
 #include "lib/open.h"
 #include "task/ar/ar_bench.h"
 #include "task/ar/window_decoder.h"
+#include "task/audio_lm/audio_lm_session.h"
 #include "text/repetition.h"
 #include "task/window/window.h"
 #include "task/words/words.h"
@@ -18,6 +19,10 @@
 
 /* Do the model and the draft model of a session share an encoder, so that it runs once? */
 static inline int inside_hears_once(const steno_session *s) { return s->batch->draft && s->batch->draft->shares_encoder; }
+
+/* Rows of an audio language model's last run that were those of the run before. */
+static inline uint32_t inside_known_rows(const steno_session *s) { return audio_lm_batch_of(s->batch)->n_known; }
+static inline uint32_t inside_window_rows(const steno_model *m) { return (uint32_t)m->window_rows; }
 
 static inline const struct plan *inside_plan(const steno_model *m, int plan) { return &m->plan[plan]; }
 static inline int inside_n_plans(const steno_model *m) { return m->n_plans; }

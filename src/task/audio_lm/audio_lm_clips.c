@@ -145,58 +145,6 @@ static int show_rows(struct steno_batch *b)
     return STENO_OK;
 }
 
-/* Copies rows [from, from + n) of a slot to `to`. */
-static int copy_rows(struct steno_batch *b, uint16_t slot, float *to, uint32_t from, uint32_t n)
-{
-    const struct plan *p = clip_encoder_of(b);
-    const size_t d = p->slot[slot].width;
-    size_t ld;
-    const float *x = exec_output(b->exec, p, slot, from, n, &ld);
-    if (!x) return STENO_ENOMEM;
-    for (uint32_t r = 0; r < n; r++) memcpy(to + (from + r) * d, x + r * ld, d * sizeof *x);
-    return STENO_OK;
-}
-
-static int needs_words(const struct steno_batch *b)
-{
-    const struct clip_batch *c = clip_batch_of(b);
-    int needed = 0;
-    for (uint32_t i = 0; i < c->n; i++) needed |= c->window[i].s && clips_of(c->window[i].s)->request.p.word_timestamps;
-    return needed;
-}
-
-/* Copies the rows for the prompts and for the word times, because the decoder reuses their memory. */
-static int keep_rows(struct steno_batch *b)
-{
-    const struct clip_batch *c = clip_batch_of(b);
-    const struct audio_lm_batch *a = audio_lm_batch_of(b);
-    const struct plan *p = clip_encoder_of(b);
-    const int words = needs_words(b);
-    int rc = STENO_OK;
-    for (uint32_t i = 0; i < c->n_sequences && !rc; i++) {
-        const struct sequence *s = &c->sequence[i];
-        rc = copy_rows(b, p->output, a->rows, s->row, (uint32_t)b->model->family->audio_lm->rows(s->n));
-        if (!rc && words) rc = copy_rows(b, p->side_output[AUDIO_LM_ENCODED], a->encoded, s->row, s->n);
-    }
-    return rc;
-}
-
-int audio_lm_encode(struct steno_batch *b)
-{
-    struct audio_lm_batch *a = audio_lm_batch_of(b);
-    if (a->earlier) {
-        float *const earlier = a->rows;
-        a->rows = a->earlier;
-        a->earlier = earlier;
-    }
-    a->run++;
-    int rc = audio_lm_draft_encode(b);
-    run_prepare(&b->run);
-    if (!rc) rc = clip_run_phase(b, PHASE_ENCODE, NULL);
-    if (!rc) rc = clip_run_phase(b, PHASE_ADAPT, NULL);
-    return rc ? rc : keep_rows(b);
-}
-
 static int run(struct steno_batch *b)
 {
     int rc = audio_lm_encode(b);

@@ -45,6 +45,7 @@ struct audio_lm_lane {
     struct audio_lm_attempt now, best;
     struct buf tokens;           /* struct sampled_token of the best attempt, if there are several */
     struct audio_lm_prompt held;
+    struct { uint32_t row, n; int64_t run; } kept; /* rows of its clip's features in `kept` of the batch, and the run they are of */
     int32_t *text;               /* [audio_lm_text_most] source of draft tokens: an earlier text, the prompt, and the chosen ids */
     int32_t n_text, n_chosen;    /* n_chosen: ids of the lane that are in it */
     struct prompt_lookup lookup;
@@ -60,6 +61,8 @@ struct audio_lm_batch {
     float *rows, *earlier;       /* [rows of a run, d] output of the adaptor, in this run and in the one before (NULL for models without a
                                   * context); each clip starts at its first row */
     int64_t run;                 /* number of the current run */
+    float *kept;                 /* [audio_lm_kept_rows, floats of a row of features] of the last run's clips; NULL: none are kept */
+    uint32_t n_known;            /* rows of the current run that are those of the run before */
     float *encoded;              /* [rows of a run, d] output of the encoder in the same order, for a CTC head; NULL without one */
     struct audio_lm_lane *lane;  /* [n_windows] */
     int status;                  /* of the choices in the current chain */
@@ -84,6 +87,8 @@ static inline steno_session *audio_lm_owner(const struct steno_batch *b, uint32_
 }
 
 extern const struct clip_decoder audio_lm_clips;
+/* Most rows of features that are kept from run to run; 0: the model's rows depend on the whole clip. */
+size_t audio_lm_kept_rows(const steno_model *m);
 /* Encodes the clips of the current run and keeps their rows. Returns a status of the executor. */
 int audio_lm_encode(struct steno_batch *b);
 /* Reads the prompts and decodes the texts for the rows of the current run, all clips in parallel. Returns a status of the executor. */

@@ -45,9 +45,15 @@ static size_t encoded_memory(const steno_model *m)
     return (size_t)m->plan[PLAN_ENCODER].max_rows * m->plan[PLAN_ALIGN].slot[m->plan[PLAN_ALIGN].input].width * sizeof(float);
 }
 
+static size_t kept_memory(const steno_model *m)
+{
+    const struct plan *p = &m->plan[PLAN_ENCODER];
+    return audio_lm_kept_rows(m) * p->slot[p->input].width * sizeof(float);
+}
+
 static size_t buffers_memory(const steno_model *m)
 {
-    return rows_memory(m) + earlier_memory(m) + encoded_memory(m);
+    return rows_memory(m) + earlier_memory(m) + kept_memory(m) + encoded_memory(m);
 }
 
 /* Of a lane: where its draft tokens come from. */
@@ -68,9 +74,11 @@ static int part_batch_open(struct steno_batch *b, steno_error *e)
     if (!a) return err_nomem(e, sizeof *a, "a batch");
     a->rows = arena_alloc(&b->arena, rows_memory(b->model));
     a->earlier = earlier_memory(b->model) ? arena_alloc(&b->arena, earlier_memory(b->model)) : NULL;
+    a->kept = kept_memory(b->model) ? arena_alloc(&b->arena, kept_memory(b->model)) : NULL;
     a->encoded = encoded_memory(b->model) ? arena_alloc(&b->arena, encoded_memory(b->model)) : NULL;
     a->lane = arena_array(&b->arena, b->n_windows, sizeof *a->lane);
-    int has_all = a->rows && (a->earlier || !earlier_memory(b->model)) && a->lane && (a->encoded || !encoded_memory(b->model));
+    int has_all = a->rows && (a->earlier || !earlier_memory(b->model)) && a->lane && (a->encoded || !encoded_memory(b->model)) &&
+                  (a->kept || !kept_memory(b->model));
     for (uint32_t i = 0; has_all && i < b->n_windows; i++)
         has_all = (a->lane[i].text = arena_alloc(&b->arena, text_memory(b->model))) != NULL;
     return has_all ? clip_batch_init(b, e) : err_nomem(e, buffers_memory(b->model), "a batch");
@@ -166,6 +174,7 @@ static int64_t bench_clips(steno_session *s, int n, uint32_t clips)
     for (uint32_t done = 0; done < clips && !rc;) {
         const int in_run = clip_bench_read(s, (int64_t)n * FBANK_RATE, clips - done);
         if (in_run < 1) return in_run;
+        for (uint32_t i = 0; i < s->batch->n_windows; i++) audio_lm_batch_of(s->batch)->lane[i].kept.run = -1; /* nothing is known */
         rc = audio_lm_encode(s->batch);
         if (!rc) rc = audio_lm_decode_all(s->batch);
         done += (uint32_t)in_run;

@@ -70,9 +70,11 @@ int clip_run_phase(struct steno_batch *b, int phase, steno_session *only)
     const int rc = exec_phases(b->exec, clip_encoder_of(b), &what, profiling ? b->time : NULL, &spent);
     const int64_t ns = spent.first_ns + spent.rest_ns;
     if (only) phase_charge(only, phase, ns, 1, 1);
+    uint32_t all = 0; /* rows of the windows, some of which may not be in this run */
+    for (uint32_t i = 0; i < c->n; i++) all += c->window[i].rows.n;
     for (uint32_t i = 0; i < c->n && !only; i++) {
         const uint32_t own = c->window[i].s ? rows_of(c, &c->window[i]) : 0;
-        if (own) phase_charge(c->window[i].s, phase, ns, own, what.n_rows);
+        if (own) phase_charge(c->window[i].s, phase, ns, own, all);
     }
     return rc;
 }
