@@ -175,10 +175,12 @@ static void pass_count(struct live_session *s, int is_done, int is_update)
 
 int live_session_step(int step_ms, int least_ms, int64_t wait_us)
 {
-    enum { WAIT_US = 250000 };
+    enum { WAIT_US = 250000, PART = 8 };
     const int64_t busy_ms = wait_us / 1000 < STEP_MOST_MS ? wait_us / 1000 : STEP_MOST_MS; /* without a wait, this would be the step */
     const int64_t from_ms = step_ms > busy_ms ? step_ms : busy_ms;
-    return clamp((int)(wait_us > WAIT_US ? from_ms * 3 / 2 : step_ms * 15 / 16), STEP_MS, least_ms, STEP_MOST_MS);
+    if (wait_us > WAIT_US) return clamp((int)(from_ms * 3 / 2), STEP_MS, least_ms, STEP_MOST_MS);
+    const double hz = 1000.0 / step_ms + (1 - (double)wait_us / WAIT_US) / PART;
+    return clamp((int)lround(1000 / hz), STEP_MS, least_ms, STEP_MOST_MS);
 }
 
 static void step_adapt(struct live_session *s, const steno_session *session)

@@ -58,8 +58,9 @@ void live_session_cancel(struct live_session *s); /* end soon, without the rest 
 void live_session_close(struct live_session *s);  /* after `ended`, or within it: frees it. NULL is allowed */
 /* Time since a client that sends audio as a microphone gives it has sent the audio at t_ms. Within `event` */
 int64_t live_session_latency_ms(const struct live_session *s, int64_t t_ms);
-/* Time between updates after one that has waited for the work of others. Updates become rarer while they wait, so that their texts stay
- * recent, and return to least_ms when they do not */
+/* Time between updates after one that has waited for the work of others. While they wait for more than 250 ms, updates become rarer by
+ * half, so that their texts stay recent. Else their rate grows by up to 1/8 a second for each, so that all sessions approach the same rate,
+ * until they are least_ms apart */
 int live_session_step(int step_ms, int least_ms, int64_t wait_us);
 int64_t live_session_pushed_ms(const struct live_session *s);
 #endif

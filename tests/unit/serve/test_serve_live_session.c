@@ -438,12 +438,26 @@ static void test_updates_become_rarer_while_they_wait(void **state)
     for (int before = 0; step > before; n++) before = step, step = live_session_step(step, 1000, 1000000);
     assert_int_equal(step, 10000); /* at most */
     assert_in_range(n, 5, 20);
+    int64_t all_ms = 0;
     for (n = 0; step > 1000 && n < 100; n++) {
         const int next = live_session_step(step, 1000, 1000);
         assert_true(next < step && next >= 1000);
+        all_ms += step;
         step = next;
     }
-    assert_in_range(n, 20, 60); /* slowly: others wait, too */
+    assert_in_range(n, 6, 12);
+    assert_in_range(all_ms, 10000, 30000); /* of audio, until it is as before the load */
+    assert_int_equal(live_session_step(1000, 200, 0), 889);      /* 9/8 in a second */
+    assert_int_equal(live_session_step(1000, 200, 125000), 941); /* 17/16 */
+    assert_int_equal(live_session_step(1000, 200, 250000), 1000);
+    assert_int_equal(live_session_step(1000, 200, 250001), 1500);
+    int few = 1000, many = 8000; /* of two sessions that wait alike, the rarer one comes near the other */
+    for (n = 0; n < 40; n++) {
+        const int64_t wait_us = n % 4 ? 0 : 300000;
+        few = live_session_step(few, 200, wait_us);
+        many = live_session_step(many, 200, wait_us);
+    }
+    assert_in_range(many, few, few * 11 / 10);
     assert_int_equal(live_session_step(400, 200, 300000), 600);
     assert_int_equal(live_session_step(200, 200, 4000000), 6000); /* at once: what was waited for is the step */
     assert_int_equal(live_session_step(200, 200, INT64_MAX), 10000);
