@@ -57,8 +57,9 @@ if(NOT STENO_UNISTRING OR NOT STENO_UNISTRING_INCLUDE)
     message(FATAL_ERROR "libunistring's development files are missing: run script/bootstrap")
 endif()
 
-# Without it, typed lines cannot be edited; nothing else differs. The Python package has fewer libraries.
-if(NOT STENO_PYTHON_PACKAGE)
+# Without it, typed lines cannot be edited; nothing else differs. The Python package has fewer libraries; a console of Windows
+# edits lines itself.
+if(NOT STENO_PYTHON_PACKAGE AND NOT WIN32)
     pkg_check_modules(STENO_LIBEDIT QUIET IMPORTED_TARGET libedit)
 endif()
 

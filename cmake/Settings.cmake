@@ -34,7 +34,8 @@ elseif(NOT WIN32)
     add_link_options(-Wl,--as-needed -Wl,-z,defs)
 endif()
 
-# Sources directly inside the given folders; a folder may not exist yet. Functions of the operating system are in os_*.c.
+# Sources directly inside the given folders; a folder may not exist yet. On Windows NAME_win.c takes the place of NAME.c; of the operating
+# system, os_win.c takes the place of all other os_*.c but os_park.c.
 function(steno_sources out)
     set(all)
     foreach(dir IN LISTS ARGN)
@@ -43,10 +44,27 @@ function(steno_sources out)
     endforeach()
     if(WIN32)
         list(FILTER all EXCLUDE REGEX "/os_(posix|cores)\\.c$")
+        foreach(source IN LISTS all)
+            string(REGEX REPLACE "_win\\.c$" ".c" other ${source})
+            if(NOT other STREQUAL source)
+                list(REMOVE_ITEM all ${other})
+            endif()
+        endforeach()
     else()
-        list(FILTER all EXCLUDE REGEX "/os_win\\.c$")
+        list(FILTER all EXCLUDE REGEX "_win\\.c$")
     endif()
     set(${out} ${all} PARENT_SCOPE)
+endfunction()
+
+# Lets targets use POSIX on Windows, too: the folder windows/ has the functions. Elsewhere nothing is to do.
+function(steno_posix)
+    foreach(target IN LISTS ARGN)
+        if(WIN32)
+            target_compile_options(${target} PRIVATE -include ${PROJECT_SOURCE_DIR}/windows/posix.h)
+            target_compile_definitions(${target} PRIVATE _FILE_OFFSET_BITS=64)
+            target_include_directories(${target} PRIVATE ${PROJECT_BINARY_DIR}/posix)
+        endif()
+    endforeach()
 endfunction()
 
 function(steno_warnings)

@@ -217,7 +217,22 @@ if(levels_emulated AND NOT STENO_SANITIZE AND NOT WIN32)
         TIMEOUT 1200 ENV STENO_TEST_LEVEL=amx)
 endif()
 
-if(WIN32) # the rest tests the program
+# The program for Windows, by a script that runs it under Wine; STENO_NATIVE is that of this system, with whose results its own are
+# compared. Tests of tests/cli that hold for every system run, too. The rest needs POSIX.
+set(tests_cli_windows claims completions families help options scores verify writers)
+if(WIN32)
+    set(STENO_NATIVE "" CACHE FILEPATH "The program of this system, for comparisons")
+    file(GENERATE OUTPUT wine/steno CONTENT "#!/bin/sh\nexec wine '$<TARGET_FILE:steno>' \"$@\"\n"
+        FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+    set(run_windows "STENO=${PROJECT_BINARY_DIR}/wine/steno" "STENO_NATIVE=${STENO_NATIVE}" STENO_FFMPEG=0)
+    steno_test(windows.program COMMAND bash tests/windows/program.sh LABELS windows ENV "${run_windows}")
+    file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.sh tests/cli/*/*.sh)
+    foreach(script IN LISTS scripts)
+        cmake_path(GET script STEM name)
+        if(name IN_LIST tests_cli_windows)
+            steno_test(cli.${name} COMMAND bash ${script} LABELS windows ENV "${run_windows}")
+        endif()
+    endforeach()
     return()
 endif()
 

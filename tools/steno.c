@@ -111,6 +111,7 @@ static int meant(char text[MODELS_MEANT_SZ], int argc, char **argv)
 {
     struct stat st;
     if (argv[0][0] == '-' || strpbrk(argv[0], "./") || stat(argv[0], &st) == 0) return 0;
+    if (strcmp(argv[0], "serve") == 0) return 1; /* a build without it */
     if (models_meant_alone(text, argc, argv, 1)) return 1;
     const char *synonym = synonym_of(argv[0]);
     const struct verb *near = synonym ? NULL : near_verb(argv[0]);
@@ -135,6 +136,9 @@ static int run_verb(const struct verb *v, int argc, char **argv)
 static int unknown_verb(int argc, char **argv)
 {
     char text[MODELS_MEANT_SZ];
+#ifdef STENO_NO_SERVE
+    if (strcmp(argv[0], "serve") == 0) return message_usage("steno serve is not available " STENO_NO_SERVE);
+#endif
     if (meant(text, argc, argv)) return message_usage("unknown verb \"%s\"; did you mean %s?", argv[0], text);
     return message_usage("unknown verb \"%s\"; \"steno --help\" lists the verbs", argv[0]);
 }

@@ -23,7 +23,7 @@
 #endif
 
 enum { CHAINS = 12, MAX_THREADS = 256, ROUNDS = 5 };
-enum { READ_BYTES = 128 << 20 }; /* per thread: larger than its share of most caches */
+enum { READ_BYTES = 128 << 20, ALIGN = 64 }; /* per thread: larger than its share of most caches */
 
 typedef float vec4 __attribute__((vector_size(16)));
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -141,7 +141,8 @@ static uint64_t read_all(const word_vec *p)
 struct worker {
     pthread_t thread;
     pthread_barrier_t *barrier;
-    word_vec *memory; /* [READ_BYTES / sizeof(word_vec)] */
+    void *block;      /* [READ_BYTES + ALIGN] */
+    word_vec *memory; /* [READ_BYTES / sizeof(word_vec)], aligned, in the block */
     double fma_us[ROUNDS], read_us[ROUNDS], flops;
     uint64_t sink;
 };
@@ -189,8 +190,9 @@ int machine_measure(struct machine_peaks *p, int n_threads)
     int bad = !w, started = 0;
     for (int i = 0; i < n && !bad; i++) {
         w[i].barrier = &barrier;
-        w[i].memory = aligned_alloc(64, READ_BYTES);
-        bad = !w[i].memory;
+        w[i].block = malloc(READ_BYTES + ALIGN);
+        bad = !w[i].block;
+        w[i].memory = (word_vec *)(((uintptr_t)w[i].block + ALIGN - 1) / ALIGN * ALIGN);
     }
     if (!bad) bad = pthread_barrier_init(&barrier, NULL, (unsigned)n) != 0;
     if (!bad) {
@@ -200,7 +202,7 @@ int machine_measure(struct machine_peaks *p, int n_threads)
         pthread_barrier_destroy(&barrier);
         peaks_collect(p, w, n);
     }
-    for (int i = 0; w && i < n; i++) free(w[i].memory);
+    for (int i = 0; w && i < n; i++) free(w[i].block);
     free(w);
     return bad ? -1 : 0;
 }

@@ -57,12 +57,12 @@ static int set_font(struct write_layout *l, const struct subtitle_opts *o)
 /* Check the names, because they are written into lines and tags. */
 static int check_names(const char *names)
 {
-    enum { NAME_MAX = 100 };
+    enum { NAME_MOST = 100 };
     if (!names) return EXIT_OK;
     if (utf8_invalid_at(names) >= 0) return message_usage("--speaker-names: not valid UTF-8");
     for (size_t n; *names; names += n + (names[n] == ',')) {
         n = strcspn(names, ",");
-        if (!n || n > NAME_MAX) return message_usage("--speaker-names: a name has 1 to %d bytes", (int)NAME_MAX);
+        if (!n || n > NAME_MOST) return message_usage("--speaker-names: a name has 1 to %d bytes", (int)NAME_MOST);
         for (size_t i = 0; i < n; i++)
             if ((unsigned char)names[i] < 0x20) return message_usage("--speaker-names: a name has a control character");
     }
