@@ -1,11 +1,12 @@
-/* steno-media: WAV at 16 kHz without FFmpeg. SPDX-License-Identifier: MIT
+/* steno-media: WAV without FFmpeg. SPDX-License-Identifier: MIT
  *
  * Always used for 16-bit mono files, which need no conversion, and for all WAV files in builds without FFmpeg.
  *
  * RIFF is a list of chunks, of which only `fmt ` and `data` matter. Sizes are often wrong (streams write 0 or -1, cut files are shorter
  * than declared), so the data chunk ends with the file at the latest. Samples are first converted to 16 bits, as in the reference. One
- * channel equals FFmpeg's conversion bit for bit; several are averaged, or one of them is picked. */
+ * channel at 16 kHz equals FFmpeg's conversion bit for bit; several are averaged, or one of them is picked. */
 #include "media.h"
+#include "media_rate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@ struct wav {
     const struct media_input *in;
     int64_t data, end, at; /* byte offsets: first sample, end of the last whole frame, next sample */
     int is_float, bytes;   /* of one sample */
-    int channels, frame_sz;
+    int channels, frame_sz, hz;
+    struct media_rate *rate; /* NULL: the samples are at 16 kHz */
     int channel;           /* the selected channel, or STENO_MEDIA_MIX */
     int whole;             /* the data chunk's size is given and fits the file */
     int64_t promised;      /* bytes of samples that the file declares; -1: not declared */
@@ -54,14 +56,15 @@ static int read_format(struct wav *w, int64_t at, uint32_t size, steno_error *e)
     if (!pcm_ok && !float_ok)
         return media_fail(e, STENO_EUNSUPPORTED, "%s: WAV coding %u with %u bits needs a build with FFmpeg; PCM and float do not",
                           name, (unsigned)tag, (unsigned)bits);
-    if (rate != MEDIA_RATE)
-        return media_fail(e, STENO_EUNSUPPORTED, "%s: is sampled at %u Hz; a build without FFmpeg reads 16000 Hz only", name,
-                          (unsigned)rate);
+    if (rate < MEDIA_RATE_LEAST || rate > MEDIA_RATE_MOST)
+        return media_fail(e, STENO_EUNSUPPORTED, "%s: is sampled at %u Hz; a build without FFmpeg reads %d to %d Hz", name, (unsigned)rate,
+                          MEDIA_RATE_LEAST, MEDIA_RATE_MOST);
     if (channels < 1 || channels > CHANNELS_MAX)
         return media_fail(e, STENO_EFORMAT, "%s: is damaged: its number of channels is %u", name, (unsigned)channels);
     w->is_float = float_ok;
     w->bytes = (int)bits / 8;
     w->channels = (int)channels;
+    w->hz = (int)rate;
     w->frame_sz = w->bytes * w->channels; /* 2048 at most: fits the chunk */
     return STENO_OK;
 }
@@ -133,9 +136,9 @@ static int sample_s16(const struct wav *w, const uint8_t *p)
     return (int16_t)le16(p + w->bytes - 2); /* the upper 16 bits */
 }
 
-static int64_t wav_read(void *d, float *pcm, int64_t n, steno_error *e)
+/* Read frames at the file's rate. @return as wav_read */
+static int64_t frames_read(struct wav *w, float *pcm, int64_t n, steno_error *e)
 {
-    struct wav *w = d;
     const int64_t left = (w->end - w->at) / w->frame_sz, fits = CHUNK_SZ / w->frame_sz;
     if (left <= 0) w->ended = 1;
     if (n > left) n = left;
@@ -161,6 +164,22 @@ static int64_t wav_read(void *d, float *pcm, int64_t n, steno_error *e)
     return n;
 }
 
+static int64_t wav_read(void *d, float *pcm, int64_t n, steno_error *e)
+{
+    struct wav *w = d;
+    if (!w->rate) return frames_read(w, pcm, n, e);
+    for (int is_over = 0;;) {
+        const int64_t done = media_rate_take(w->rate, pcm, n);
+        if (done || is_over) return done;
+        float *in = media_rate_room(w->rate, CHUNK_SZ);
+        if (!in) return media_nomem(e, CHUNK_SZ * sizeof *in, "samples");
+        const int64_t got = frames_read(w, in, CHUNK_SZ, e);
+        if (got < 0) return got;
+        if (got) media_rate_add(w->rate, (size_t)got);
+        else media_rate_end(w->rate), is_over = 1;
+    }
+}
+
 static void wav_select(void *d, int channel)
 {
     struct wav *w = d;
@@ -181,7 +200,9 @@ static int wav_tracks(const void *d)
 
 static void wav_close(void *d)
 {
-    free(d);
+    struct wav *w = d;
+    if (w) media_rate_close(w->rate);
+    free(w);
 }
 
 static int wav_open(void **d, const struct media_input *in, steno_error *e)
@@ -193,6 +214,7 @@ static int wav_open(void **d, const struct media_input *in, steno_error *e)
     w->channel = STENO_MEDIA_MIX;
     int status = read_header(w, e);
     if (status == STENO_OK && in->track > 1) status = media_no_track(in, in->track, 1, STENO_EUNSUPPORTED, e);
+    if (status == STENO_OK && w->hz != MEDIA_RATE) status = media_rate_open(&w->rate, w->hz, in->name, e);
     if (status == STENO_OK) *d = w;
     else wav_close(w);
     return status;
@@ -203,23 +225,25 @@ static int wav_rewind(void *d, steno_error *e)
     struct wav *w = d;
     (void)e;
     w->at = w->data;
+    if (w->rate) media_rate_seek(w->rate, 0);
     return STENO_OK;
 }
 
 static int64_t wav_skip(void *d, int64_t n, steno_error *e)
 {
     struct wav *w = d;
-    const int64_t all = (w->end - w->data) / w->frame_sz;
+    const int64_t frames = (w->end - w->data) / w->frame_sz, all = w->rate ? media_rate_length(w->rate, frames) : frames;
     (void)e;
     if (w->in->live) return 0;
     if (n > all) n = all;
-    w->at = w->data + n * w->frame_sz;
+    const int64_t at = w->rate ? media_rate_seek(w->rate, n) : n;
+    w->at = w->data + (at < frames ? at : frames) * w->frame_sz;
     return n;
 }
 
 static int64_t bytes_ms(const struct wav *w, int64_t n)
 {
-    return n / w->frame_sz * 1000 / MEDIA_RATE;
+    return n / w->frame_sz * 1000 / w->hz;
 }
 
 static int64_t wav_duration_ms(const void *d)
@@ -241,7 +265,7 @@ int media_wav_is_plain(const struct media_input *in)
     void *d;
     if (wav_open(&d, in, NULL) != STENO_OK) return 0;
     const struct wav *w = d;
-    const int plain = !w->is_float && w->bytes == 2 && w->channels == 1 && (w->whole || in->live);
+    const int plain = !w->rate && !w->is_float && w->bytes == 2 && w->channels == 1 && (w->whole || in->live);
     wav_close(d);
     return plain;
 }

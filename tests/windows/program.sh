@@ -35,6 +35,12 @@ for format in txt srt vtt tsv json json-full; do
     expect 0 "$format equals that of this system's program" "$DEMO" -m "$MODEL" -f $format
     same "$T/native" "$T/out"
 done
+if [ -n "${STENO_NATIVE-}" ]; then
+    RATE=$SRC/tests/data/audio/de_8k.wav
+    expect 0 "a file at another rate is read" "$RATE" -m "$MODEL" -l de -f srt
+    "$STENO_NATIVE" "$RATE" -m "$MODEL" -l de -f srt >"$T/native" 2>/dev/null
+    same "$T/native" "$T/out"
+fi
 IN=$DEMO expect 0 "standard input is read" - -m "$MODEL"
 is "text" "$(cat "$T/out")" $'zero nine one eight.\ntwo seven.'
 cat "$DEMO" | "$STENO" - -m "$MODEL" >"$T/out" 2>"$T/err" || bad "a pipe is read" "exit code $?"

@@ -131,7 +131,7 @@ static void test_wav_that_cannot_be_read_is_refused_by_name(void **state)
 {
     (void)state;
     static const struct { int tag, bits, channels, rate, status; } cases[] = {
-        { 1, 16, 1, 44100, STENO_EUNSUPPORTED }, { 6, 8, 1, 16000, STENO_EUNSUPPORTED }, { 1, 12, 1, 16000, STENO_EUNSUPPORTED },
+        { 1, 16, 1, 200000, STENO_EUNSUPPORTED }, { 6, 8, 1, 16000, STENO_EUNSUPPORTED }, { 1, 12, 1, 16000, STENO_EUNSUPPORTED },
         { 3, 16, 1, 16000, STENO_EUNSUPPORTED }, { 1, 16, 0, 16000, STENO_EFORMAT },     { 1, 16, 300, 16000, STENO_EFORMAT },
     };
     steno_error e;
@@ -150,6 +150,65 @@ static void test_wav_that_cannot_be_read_is_refused_by_name(void **state)
         b.n = n;
         const int ok = wav_status(&b, &e) == STENO_OK;
         assert_int_equal(ok, n >= whole.n - 98);
+    }
+}
+
+/* A tone of `tone` Hz at rate `hz`, as WAV. */
+static void tone_wav(struct bytes *b, int hz, double tone, int n)
+{
+    b->n = 0;
+    put_header(b, 1, 16, 1, hz, 0, (uint32_t)(2 * n));
+    for (int i = 0; i < n; i++) put_le(b, (uint64_t)lrint(16000 * sin(2 * M_PI * tone * i / hz)) & 0xffff, 2);
+}
+
+static void test_wav_at_other_rates_keeps_tones_that_16_khz_can_have(void **state)
+{
+    (void)state;
+    static const int rates[] = { 4000, 8000, 11025, 22050, 32000, 44100, 47999, 48000, 96000, 192000 };
+    for (size_t k = 0; k < sizeof rates / sizeof *rates; k++) {
+        struct bytes b;
+        const int n = rates[k] / 10, edge = 100;
+        tone_wav(&b, rates[k], 440, n);
+        struct sound s = wav_read_all(&b);
+        assert_in_range(s.n, 1600 - 4, 1600 + 4);
+        for (int i = edge; i < (int)s.n - edge; i++)
+            assert_true(fabs(s.v[i] - 16000 * sin(2 * M_PI * 440 * i / 16000)) < 8); /* 66 dB below the tone */
+        free(s.v);
+        if (rates[k] < 2 * 10000) continue;
+        tone_wav(&b, rates[k], 9500, n);
+        s = wav_read_all(&b);
+        for (int i = edge; i < (int)s.n - edge; i++) assert_in_range(s.v[i] + 8, 0, 16); /* it would be heard at 6500 Hz */
+        free(s.v);
+    }
+}
+
+static void test_wav_at_other_rates_does_not_depend_on_how_it_is_read(void **state)
+{
+    (void)state;
+    static const int rates[] = { 8000, 11025, 44100, 48000 };
+    static float all[4096], pcm[4096];
+    for (size_t k = 0; k < sizeof rates / sizeof *rates; k++) {
+        struct bytes b;
+        atomic_int stop = 0;
+        tone_wav(&b, rates[k], 700, rates[k] / 5);
+        const struct media_input in = { .name = "test.wav", .mem = b.p, .fd = -1, .size = (int64_t)b.n, .stop = &stop };
+        steno_error e;
+        void *d;
+        assert_int_equal(media_wav.open(&d, &in, &e), STENO_OK);
+        assert_int_equal(media_wav.duration_ms(d), 200);
+        int64_t n = 0;
+        for (int64_t got; (got = media_wav.read(d, all + n, 1 + n % 37, &e)) > 0;) n += got;
+        assert_int_equal(n, 3200);
+        for (int64_t from = 0; from <= n + 1; from += 97) {
+            assert_int_equal(media_wav.rewind(d, &e), STENO_OK);
+            const int64_t at = (media_wav.skip)(d, from, &e);
+            assert_int_equal(at, from < n ? from : n);
+            int64_t have = 0;
+            for (int64_t got; (got = media_wav.read(d, pcm + have, 1000, &e)) > 0;) have += got;
+            assert_int_equal(at + have, n);
+            if (have) assert_memory_equal(pcm, all + at, (size_t)have * sizeof *pcm);
+        }
+        media_wav.close(d);
     }
 }
 
@@ -182,6 +241,8 @@ int main(void)
         cmocka_unit_test(test_wav_channels_can_be_picked_in_every_coding),
         cmocka_unit_test(test_wav_with_wrong_sizes_gives_the_decodable_samples),
         cmocka_unit_test(test_wav_that_cannot_be_read_is_refused_by_name),
+        cmocka_unit_test(test_wav_at_other_rates_keeps_tones_that_16_khz_can_have),
+        cmocka_unit_test(test_wav_at_other_rates_does_not_depend_on_how_it_is_read),
         cmocka_unit_test(test_wav_reader_equals_ffmpeg),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
