@@ -67,6 +67,20 @@ cp "$DEMO" same.wav
 expect 2 "an input is not overwritten" same.wav -m "$MODEL" -f txt --output-template 'same.wav' -o .
 same "$DEMO" same.wav
 
+# Wine makes Ctrl-C of this signal.
+echo "Ctrl-C ends a run with exit code 130 and leaves no result that is not whole"
+long_speech 60 >long.wav
+"$STENO" long.wav -v -m "$MODEL" -f txt -o stopped >"$T/out" 2>"$T/err" &
+run=$!
+for ((i = 0; i < 300; i++)); do
+    grep -q 'attempt 1' "$T/err" && break
+    sleep 0.1
+done
+kill -INT $run
+wait $run
+is "exit code" "$?" 130
+none "files" "$(find stopped -name '*.txt' -o -name '.steno-*')"
+
 # ---- other verbs
 
 expect 0 "info prints a model" info "$MODEL"
