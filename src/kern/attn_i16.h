@@ -70,8 +70,8 @@ static void i16_outputs(struct attn_run_scratch *s, const struct attn_run *a, si
     for (size_t d0 = 0; d0 < a->d_head; d0 += PANEL) {
         const char *panel = (const char *)a->values + d0 / PANEL * sz;
         const float *scale = (const float *)(const void *)panel;
-        int_groups(s->acc, s->ints, s->score, ld, (const uint32_t *)(const void *)(panel + lowp_head_sz(PK_I16_PAIR)), n, RUN_GROUP, rows,
-                   panel + sz);
+        int_sums(s->acc, s->score, ld, (const uint32_t *)(const void *)(panel + lowp_head_sz(PK_I16_PAIR)), n, RUN_GROUP, rows,
+                 &(struct weight_words){ .ahead = panel + sz });
         for (size_t r = 0; r < rows; r++)
             for (size_t c = 0; c < PANEL && d0 + c < a->d_head; c += VF_N) {
                 const vf v = vf_mul(vf_load(s->acc + r * PANEL + c), vf_mul(vf_set1(s->share[r]), vf_load(scale + c)));

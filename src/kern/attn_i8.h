@@ -63,7 +63,7 @@ static void i8_outputs(struct attn_run_scratch *s, const struct attn_run *a, siz
     for (size_t d0 = 0; d0 < a->d_head; d0 += PANEL) {
         const float *scale = (const float *)(const void *)((const char *)a->values + d0 / PANEL * sz);
         panel_sums(s->ints, PANEL, PK_I8_QUAD, s->score, ld, NULL, (const uint32_t *)(const void *)scale + 2 * PANEL, words, rows,
-                   (const char *)scale + sz);
+                   &(struct weight_words){ .ahead = (const char *)scale + sz });
         for (size_t r = 0; r < rows; r++)
             for (size_t c = 0; c < PANEL && d0 + c < a->d_head; c += VF_N) {
                 const vf sum = vf_of_ints(vs_load(s->ints + r * PANEL + c));

@@ -119,7 +119,7 @@ static void rel_sums_i16(float *to, size_t ld, struct attn_rel_run_scratch *s, e
     const float *scale = (const float *)(const void *)panel;
     const char *w = panel + lowp_head_sz(PK_I16_PAIR), *next = panel + panel_sz(PK_I16_PAIR, d_head);
     panel_sums(s->ints, PANEL, PK_I16_PAIR, s->q[with] + r * REL_Q_LD, REL_Q_LD, NULL, (const uint32_t *)(const void *)w,
-               lowp_words(PK_I16_PAIR, d_head), rows, next);
+               lowp_words(PK_I16_PAIR, d_head), rows, &(struct weight_words){ .ahead = next });
     for (size_t i = 0; i < rows; i++) {
         const vf unit = vf_set1(s->unit[with][r + i]);
         UNROLL
@@ -191,7 +191,7 @@ static void rel_outputs_i16(struct attn_rel_run_scratch *s, const struct attn_re
         const uint32_t *w = (const uint32_t *)(const void *)(panel + lowp_head_sz(PK_I16_PAIR)) + g->base / 2 * PANEL;
         for (size_t r = 0; r < g->rows; r += TILE_ROWS) {
             const size_t rows = size_min(TILE_ROWS, g->rows - r);
-            int_groups(s->acc, s->ints, rel_row(s, g, r), g->ld, w, n, RUN_GROUP, rows, panel + sz);
+            int_sums(s->acc, rel_row(s, g, r), g->ld, w, n, RUN_GROUP, rows, &(struct weight_words){ .ahead = panel + sz });
             for (size_t i = 0; i < rows; i++)
                 for (size_t c = 0; c < PANEL; c += VF_N) {
                     const vf scale = vf_mul(vf_set1(s->share[r + i]), vf_load((const float *)(const void *)panel + c));

@@ -11,7 +11,7 @@ struct attn_run_scratch {
     float unit[TILE_ROWS], share[TILE_ROWS]; /* per row: the factor from score to exponent of 2; 1 / the sum of its weights */
     float top[RUN_KEYS_MAX / RUN_GROUP];     /* for a row of int16: the highest score of each group of keys */
     float acc[TILE_ROWS * PANEL];
-    int32_t ints[TILE_ROWS * PANEL];         /* for int16: sums of a group */
+    int32_t ints[TILE_ROWS * PANEL];         /* for int8: sums of a tile */
     uint32_t q[TILE_ROWS * RUN_Q_LD];
     uint32_t score[];                        /* rows of run_score_ld words: run_head words, then the scores */
 };
@@ -30,7 +30,8 @@ INLINE void run_scores(struct attn_run_scratch *s, const struct attn_run *a, enu
         const char *panel = run_keys_at(a, t, p);
         const int32_t *start = t == PK_I8_QUAD ? (const int32_t *)(const void *)panel + PANEL : NULL;
         const uint32_t *w = (const uint32_t *)(const void *)(panel + lowp_head_sz(t));
-        panel_sums(to + p * PANEL, ld, t, s->q, RUN_Q_LD, start, w, words, rows, (const char *)(w + words * PANEL));
+        panel_sums(to + p * PANEL, ld, t, s->q, RUN_Q_LD, start, w, words, rows,
+                   &(struct weight_words){ .ahead = (const char *)(w + words * PANEL) });
     }
 }
 

@@ -56,17 +56,17 @@ INLINE void lowp_rows(const struct linear *l, enum packed_type t, size_t m, size
     }
 }
 
-/* Outputs are written once, a few lines of many rows. Their lines, and those of the residual, are prefetched while the tile is computed. */
+/* Outputs are written once, a few lines of many rows. Their lines, and those of the residual, are prefetched before. */
+INLINE void prefetch_row(const struct linear *l, size_t m, size_t p)
+{
+    const float *y = l->y + m * l->ld_y + p * PANEL, *res = l->res ? l->res + m * l->ld_res + p * PANEL : NULL;
+    for (size_t i = 0; i < PANEL + VF_N; i += 16) __builtin_prefetch(y + i, 1);
+    for (size_t i = 0; i < PANEL + VF_N && res; i += 16) __builtin_prefetch(res + i);
+}
+
 INLINE void prefetch_outputs(const struct linear *l, size_t m, size_t rows, size_t p)
 {
-    if (p * PANEL >= l->n_y) return;
-    for (size_t r = m; r < m + rows; r++) {
-        const float *y = l->y + r * l->ld_y + p * PANEL;
-        for (size_t i = 0; i < PANEL + VF_N; i += 16) __builtin_prefetch(y + i, 1);
-        if (!l->res) continue;
-        const float *res = l->res + r * l->ld_res + p * PANEL;
-        for (size_t i = 0; i < PANEL + VF_N; i += 16) __builtin_prefetch(res + i);
-    }
+    for (size_t r = m; r < m + rows && p * PANEL < l->n_y; r++) prefetch_row(l, r, p);
 }
 
 /* acc: the sums of rows [r, r + rows) of scratch and of panel p; m is the first row in scratch. Integers are scaled here and not in the

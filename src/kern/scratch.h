@@ -42,11 +42,9 @@ struct linear_c_scratch {
     float wide[K_C * PANEL];
 };
 
-/* Scratch of low-precision products: the sums of a tile, its integers of one group (PK_I16_PAIR), the scales of the rows (PK_I8_QUAD), and
- * rows of x as words of 32 bits. */
+/* Scratch of low-precision products: the sums of a tile, the scales of the rows (PK_I8_QUAD), and rows of x as words of 32 bits. */
 struct lowp_scratch {
     float acc[TILE_ROWS_MAX * PANEL];
-    int32_t ints[TILE_ROWS_MAX * PANEL];
     float scale[(GEMM_ROWS + 15) / 16 * 16];
     uint32_t x[LOWP_WORDS + X_SLACK]; /* last member: sized by the rows; at least two rows of the longest k */
 };
@@ -68,6 +66,8 @@ struct weight_words {
     const uint32_t *const *run;  /* runs of run_len steps each */
     size_t ld, run_len, n;       /* words between steps; number of steps */
     const char *ahead;           /* a panel to prefetch to the second-level cache */
+    const struct linear *l;      /* with one run: outputs of panel p, rows from m on, are prefetched, too; may be NULL */
+    size_t m, p;
 };
 
 /* Scratch of attention: partials of a group of rows, of one block and of all blocks so far, and scores, which become weights. KV_F32 needs

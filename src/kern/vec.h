@@ -23,7 +23,7 @@
  *   vi_load_u8, vf_lo4 hi4       nibbles of a byte as f32;  vf_lo5 hi5: the same with a fifth bit per lane
  *   vi_set1, vi_max_abs(m, v)    in each lane the larger of m and the bits of |v|;  vi_hmax: the largest lane
  *   vf_store_halves              the low 16 bits of each lane, side by side
- *   vs_zero set1 load store add times_256, and vf_of_ints, which converts int32 to f32
+ *   vs_zero set1 load store add times_256, and vf_of_ints, which converts int32 to f32; vf_of_sums: the same for sums of a tile
  *
  * This header has the functions that do not depend on the instruction set. */
 #ifndef STENO_KERN_VEC_H

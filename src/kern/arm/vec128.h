@@ -167,6 +167,7 @@ PRIM void vs_store(int32_t *p, vs v)
 PRIM vs vs_add(vs a, vs b) { return (vs) { vaddq_s32(a.lo, b.lo), vaddq_s32(a.hi, b.hi) }; }
 PRIM vs vs_times_256(vs a) { return (vs) { vshlq_n_s32(a.lo, 8), vshlq_n_s32(a.hi, 8) }; }
 PRIM vf vf_of_ints(vs a) { return (vf) { vcvtq_f32_s32(a.lo), vcvtq_f32_s32(a.hi) }; }
+PRIM vf vf_of_sums(vs a) { return vf_of_ints(a); }
 /* bf16, in the order of the twin and so with its bits. both: the even k, the odd k. */
 PRIM float32x4_t low_half(uint32x4_t a) { return floats_of(vshlq_n_u32(a, 16)); }
 PRIM float32x4_t high_half(uint32x4_t a) { return floats_of(vandq_u32(a, vdupq_n_u32(0xffff0000u))); }

@@ -150,6 +150,11 @@ PRIM vs vs_set1(int32_t x) { return _mm_set1_epi32(x); }
 PRIM vs vs_load(const int32_t *p) { return _mm_loadu_si128((const __m128i *)p); }
 PRIM void vs_store(int32_t *p, vs v) { _mm_storeu_si128((__m128i *)p, v); }
 PRIM vf vf_of_ints(vs a) { return _mm_cvtepi32_ps(a); }
+PRIM vf vf_of_sums(vs a)
+{
+    __asm__("" : "+x"(a)); /* as in vec256.h */
+    return vf_of_ints(a);
+}
 
 /* ---- low-precision products: all by PMADDWD, so bytes are widened to 16 bits, the even and the odd ones of four separately */
 PRIM vi vi_quads(const void *w, int odd)

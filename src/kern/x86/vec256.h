@@ -113,6 +113,11 @@ PRIM void vs_store(int32_t *p, vs v) { _mm256_storeu_si256((__m256i *)p, v); }
 PRIM vs vs_add(vs a, vs b) { return _mm256_add_epi32(a, b); }
 PRIM vs vs_times_256(vs a) { return _mm256_slli_epi32(a, 8); }
 PRIM vf vf_of_ints(vs a) { return _mm256_cvtepi32_ps(a); }
+PRIM vf vf_of_sums(vs a)
+{
+    __asm__("" : "+x"(a)); /* otherwise gcc 12 keeps all sums of a tile on the stack, in its loop, too */
+    return vf_of_ints(a);
+}
 
 /* Low-precision products. The first n floats at p, at most eight, times inverse as bytes with 128 added (quantize.h), one per lane. */
 PRIM vi vi_bytes(const float *p, size_t n, float inverse)

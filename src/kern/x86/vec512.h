@@ -102,6 +102,11 @@ PRIM void vs_store(int32_t *p, vs v) { _mm512_storeu_si512(p, v); }
 PRIM vs vs_add(vs a, vs b) { return _mm512_add_epi32(a, b); }
 PRIM vs vs_times_256(vs a) { return _mm512_slli_epi32(a, 8); }
 PRIM vf vf_of_ints(vs a) { return _mm512_cvtepi32_ps(a); }
+PRIM vf vf_of_sums(vs a)
+{
+    __asm__("" : "+v"(a)); /* otherwise gcc 12 keeps all sums of a tile on the stack, in its loop, too */
+    return vf_of_ints(a);
+}
 
 /* ---- products of int16 */
 PRIM vi vi_max_abs(vi max, vf v) { return _mm512_max_epu32(max, _mm512_castps_si512(vf_abs(v))); }
