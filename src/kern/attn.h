@@ -9,41 +9,7 @@
 
 INLINE enum packed_type plain_type(enum kv_type t) { return t == KV_F16 ? PK_F16 : PK_F32; }
 
-/* ---- few rows of f16 ------------------------------------------------------------------------------------------------------------
- * Vectors of keys and values are widened when they are multiplied, and the next ones are prefetched. If accumulators leave room, a tile is
- * two halves wide: a conversion takes longer than a multiply-add, and overlaps with many of them. */
-enum { FEW_TILE = 6, FEW_ROWS_MAX = 2 * FEW_TILE, HALVES = TILE_ROWS == 12 ? 2 : 1 };
-
-typedef void few_fn(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
-                    const void *const *ahead);
-#define FEW(rows, halves)                                                                                                           \
-    static void few_##rows##_##halves(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w,     \
-                                      size_t run, size_t n, const void *const *ahead)                                               \
-    {                                                                                                                               \
-        tile(acc, ld_acc, x, ld_x, w, ld_w, run, n, 1, ahead, PK_F16, rows, halves);                                                \
-    }
-FEW(2, 1) FEW(3, 1) FEW(4, 1) FEW(5, 1) FEW(6, 1)
-#if TILE_ROWS == 12
-FEW(2, 2) FEW(3, 2) FEW(4, 2) FEW(5, 2) FEW(6, 2)
-#endif
-#undef FEW
-
-static few_fn *const few_of[HALVES][FEW_TILE + 1] = {
-    { NULL, NULL, few_2_1, few_3_1, few_4_1, few_5_1, few_6_1 },
-#if TILE_ROWS == 12
-    { NULL, NULL, few_2_2, few_3_2, few_4_2, few_5_2, few_6_2 },
-#endif
-};
-
-/* One tile, or two: 7 rows become 4 and 3. Only the first prefetches. */
-static void few_tiles(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
-                      const void *const *ahead, size_t rows, size_t halves)
-{
-    const size_t first = rows <= FEW_TILE ? rows : (rows + 1) / 2;
-    few_of[halves - 1][first](acc, ld_acc, x, ld_x, w, ld_w, run, n, ahead);
-    if (first < rows) few_of[halves - 1][rows - first](acc + first * ld_acc, ld_acc, x + first * ld_x, ld_x, w, ld_w, run, n, NULL);
-}
-
+/* ---- few rows of f16 ------------------------------------------------------------------------------------------------------------ */
 /* Halves of a tile when n columns are left. */
 INLINE size_t halves_of(size_t n) { return n >= HALVES * TILE_W ? HALVES : 1; }
 

@@ -46,7 +46,7 @@ static void scores_bf16(struct attn_scratch *s, const struct key_block *b, const
         for (size_t r = 0; r < b->rows; r += TILE_ROWS)
             for (size_t c = 0; c < KV_BLOCK; c += TILE_W) {
                 const uint32_t *k = key_words(b, i) + c;
-                const struct weight_words of = { &k, KV_BLOCK, words, words, (const char *)k, NULL, 0, 0 };
+                const struct weight_words of = { &k, KV_BLOCK, words, words, (const char *)k, NULL, NULL, 0, 0 };
                 tiles_pair[size_min(TILE_ROWS, b->rows - r)](s->score + r * SCORE_LD + i * KV_BLOCK + c, SCORE_LD, s->q + r * Q_LD,
                                                              Q_LD, NULL, 0, &of);
             }
@@ -102,7 +102,7 @@ static void weigh_bf16(struct attn_scratch *s, const struct key_block *b)
         const uint32_t *v[BLOCKS] = { 0 };
         for (size_t i = 0; i * KV_BLOCK < b->max; i++) v[i] = value_words(b, i * KV_BLOCK / 2) + d;
         for (size_t r = 0; r < b->rows; r += TILE_ROWS) {
-            const struct weight_words of = { v, b->d_head, KV_BLOCK / 2, common[r / TILE_ROWS], (const char *)v[0], NULL, 0, 0 };
+            const struct weight_words of = { v, b->d_head, KV_BLOCK / 2, common[r / TILE_ROWS], (const char *)v[0], NULL, NULL, 0, 0 };
             tiles_pair[size_min(TILE_ROWS, b->rows - r)](b->out + r * OUT_LD + d, OUT_LD, s->weight + r * WEIGHT_LD, WEIGHT_LD, NULL, 0,
                                                          &of);
         }

@@ -6,8 +6,6 @@
 #define STENO_KERN_ATTN_I16_H
 #include "kern/attn_run.h"
 
-INLINE vf i16_score_at(const uint32_t *score, const struct attn_run *a, size_t i) { return run_score_at(score, a, PK_I16_PAIR, i); }
-
 static float i16_query(uint32_t *to, const float *q, size_t d_head)
 {
     uint32_t scale;
@@ -16,7 +14,7 @@ static float i16_query(uint32_t *to, const float *q, size_t d_head)
 }
 
 /* The highest of scores [i, end). */
-INLINE float i16_top(const uint32_t *score, const struct attn_run *a, size_t i, size_t end)
+INLINE float i16_top(const uint32_t *score, size_t i, size_t end)
 {
     enum { SIDE = 32 / VF_N };
     vf top[SIDE];
@@ -24,19 +22,19 @@ INLINE float i16_top(const uint32_t *score, const struct attn_run *a, size_t i, 
     for (size_t c = 0; c < SIDE; c++) top[c] = vf_set1(-INFINITY);
     for (; i + PANEL <= end; i += PANEL)
         UNROLL
-        for (size_t c = 0; c < SIDE; c++) top[c] = vf_max(i16_score_at(score, a, i + c * VF_N), top[c]);
-    for (; i < end; i += VF_N) top[0] = vf_max(first_or_absent(i16_score_at(score, a, i), end - i), top[0]);
+        for (size_t c = 0; c < SIDE; c++) top[c] = vf_max(run_score_at(score, i + c * VF_N), top[c]);
+    for (; i < end; i += VF_N) top[0] = vf_max(first_or_absent(run_score_at(score, i), end - i), top[0]);
     for (size_t c = 1; c < SIDE; c++) top[0] = vf_max(top[0], top[c]);
     return vf_hmax(top[0]);
 }
 
 /* Convert scores [i, end) to adjacent integers. @return their sums by lanes */
-INLINE vf i16_ints(uint32_t *score, const struct attn_run *a, size_t i, size_t end, float unit, float top)
+INLINE vf i16_ints(uint32_t *score, size_t i, size_t end, float unit, float top)
 {
     const vf by = vf_set1(unit), most = vf_set1(RUN_LOG2_I16 - top), magic = vf_set1(I16_MAGIC);
     vf sum = vf_zero();
     for (; i < end; i += VF_N) {
-        const vf power = vf_fma(i16_score_at(score, a, i), by, most);
+        const vf power = vf_fma(run_score_at(score, i), by, most);
         const vf w = vf_add(vf_exp2_short(end - i >= VF_N ? power : first_or_absent(power, end - i)), magic);
         vf_store_halves(score + i / 2, w);
         sum = vf_add(sum, vf_sub(w, magic));
@@ -52,13 +50,13 @@ static float i16_weights(struct attn_run_scratch *s, uint32_t *row, const struct
     uint32_t *const score = row + run_head(PK_I16_PAIR, n);
     vf sum = vf_zero();
     for (size_t g = 0; g < groups; g++) {
-        s->top[g] = i16_top(score, a, g * RUN_GROUP, size_min(n, (g + 1) * RUN_GROUP)) * unit;
+        s->top[g] = i16_top(score, g * RUN_GROUP, size_min(n, (g + 1) * RUN_GROUP)) * unit;
         highest = s->top[g] > highest ? s->top[g] : highest;
     }
     for (size_t g = 0; g < groups; g += VF_N)
         vf_store(scale + g, vf_exp2(vf_sub(load_some(s->top + g, groups - g), vf_set1(highest))));
     for (size_t g = 0; g < groups; g++) {
-        const vf ints = i16_ints(score, a, g * RUN_GROUP, size_min(n, (g + 1) * RUN_GROUP), unit, s->top[g]);
+        const vf ints = i16_ints(score, g * RUN_GROUP, size_min(n, (g + 1) * RUN_GROUP), unit, s->top[g]);
         sum = vf_fma(ints, vf_set1(scale[g]), sum);
     }
     return unit - unit == 0 ? 1 / vf_sum(sum) : NAN;

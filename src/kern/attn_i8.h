@@ -27,8 +27,6 @@ INLINE vf vf_exp2_byte(vf x)
     return vf_times_2n(p, n);
 }
 
-INLINE vf i8_score_at(const uint32_t *row, const struct attn_run *a, size_t i) { return run_score_at(row, a, PK_I8_QUAD, i); }
-
 /* Turn a row's scores into weights. @return 1 / their sum, NaN if a score is NaN */
 static float i8_weights(struct attn_run_scratch *s, uint32_t *row, const struct attn_run *a, float unit)
 {
@@ -40,15 +38,15 @@ static float i8_weights(struct attn_run_scratch *s, uint32_t *row, const struct 
     for (size_t c = 0; c < SIDE; c++) top[c] = vf_set1(-INFINITY);
     for (size_t i = 0; i < whole; i += PANEL)
         UNROLL
-        for (size_t c = 0; c < SIDE; c++) top[c] = vf_max(i8_score_at(row, a, i + c * VF_N), top[c]);
-    for (size_t i = whole; i < n; i += VF_N) top[0] = vf_max(first_or_absent(i8_score_at(row, a, i), n - i), top[0]);
+        for (size_t c = 0; c < SIDE; c++) top[c] = vf_max(run_score_at(row, i + c * VF_N), top[c]);
+    for (size_t i = whole; i < n; i += VF_N) top[0] = vf_max(first_or_absent(run_score_at(row, i), n - i), top[0]);
     for (size_t c = 1; c < SIDE; c++) top[0] = vf_max(top[0], top[c]);
     const float highest = vf_hmax(top[0]) * unit;
     const vf by = vf_set1(unit), most = vf_set1(RUN_LOG2_I8 - highest);
     uint8_t *weight = (uint8_t *)row;
-    for (size_t i = 0; i < whole; i += VF_N) vf_store_bytes(weight + i, vf_exp2_byte(vf_fma(i8_score_at(row, a, i), by, most)));
+    for (size_t i = 0; i < whole; i += VF_N) vf_store_bytes(weight + i, vf_exp2_byte(vf_fma(run_score_at(row, i), by, most)));
     for (size_t i = whole; i < n; i += VF_N)
-        vf_store_bytes(weight + i, vf_exp2_byte(first_or_absent(vf_fma(i8_score_at(row, a, i), by, most), n - i)));
+        vf_store_bytes(weight + i, vf_exp2_byte(first_or_absent(vf_fma(run_score_at(row, i), by, most), n - i)));
     const size_t end = (n + VF_N - 1) / VF_N * VF_N;
     memset(weight + end, 0, (end + 4 * VF_N - 1) / (4 * VF_N) * (4 * VF_N) - end);
     vs sum = vs_zero();

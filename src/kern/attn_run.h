@@ -7,8 +7,10 @@
 #include "kern/attn_group.h"
 #include "kern/lowp.h"
 
+enum { RUN_ROW_FLOATS = 16 /* a whole line, so that no vector of scores lies in two */ };
+
 struct attn_run_scratch {
-    float unit[TILE_ROWS], share[TILE_ROWS]; /* per row: the factor from score to exponent of 2; 1 / the sum of its weights */
+    float unit[RUN_ROW_FLOATS], share[RUN_ROW_FLOATS]; /* per row: the factor from score to exponent of 2; 1 / the sum of its weights */
     float top[RUN_KEYS_MAX / RUN_GROUP];     /* for a row of int16: the highest score of each group of keys */
     float acc[TILE_ROWS * PANEL];
     int32_t ints[TILE_ROWS * PANEL];         /* for int8: sums of a tile */
@@ -21,7 +23,7 @@ INLINE const char *run_keys_at(const struct attn_run *a, enum packed_type t, siz
     return (const char *)a->keys + panel * panel_sz(t, a->d_head);
 }
 
-/* Compute scores as sums of integers, for rows whose q are in scratch. */
+/* Compute scores in steps of the query, for rows whose q are in scratch. */
 INLINE void run_scores(struct attn_run_scratch *s, const struct attn_run *a, enum packed_type t, size_t rows, size_t ld)
 {
     const size_t words = lowp_words(t, a->d_head);
@@ -31,16 +33,12 @@ INLINE void run_scores(struct attn_run_scratch *s, const struct attn_run *a, enu
         const int32_t *start = t == PK_I8_QUAD ? (const int32_t *)(const void *)panel + PANEL : NULL;
         const uint32_t *w = (const uint32_t *)(const void *)(panel + lowp_head_sz(t));
         panel_sums(to + p * PANEL, ld, t, s->q, RUN_Q_LD, start, w, words, rows,
-                   &(struct weight_words){ .ahead = (const char *)(w + words * PANEL) });
+                   &(struct weight_words){ .ahead = (const char *)(w + words * PANEL), .scale = (const float *)(const void *)panel });
     }
 }
 
 /* Scores i to i + VF_N of a row, in steps of the query. */
-INLINE vf run_score_at(const uint32_t *score, const struct attn_run *a, enum packed_type t, size_t i)
-{
-    const float *scale = (const float *)(const void *)run_keys_at(a, t, i / PANEL) + i % PANEL;
-    return vf_mul(vf_of_ints(vs_load((const int32_t *)score + i)), vf_load(scale));
-}
+INLINE vf run_score_at(const uint32_t *score, size_t i) { return vf_load((const float *)(const void *)score + i); }
 
 /* Whether no key's scale is NaN. */
 INLINE int run_keys_are_numbers(const struct attn_run *a, enum packed_type t)

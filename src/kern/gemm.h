@@ -8,7 +8,9 @@
  *              Accumulators are kept in scratch between blocks of k (a store and a load of f32 change nothing), never in y, because y
  *              may be the residual.
  *
- * Both leave sums in scratch; epilogue() adds bias, activation and residual and stores, or writes outputs to keys and values. */
+ * Where F16_ROWS says so, a few rows of f16 use such tiles that widen weights when they multiply them.
+ *
+ * All leave sums in scratch; epilogue() adds bias, activation and residual and stores, or writes outputs to keys and values. */
 #ifndef STENO_KERN_GEMM_H
 #define STENO_KERN_GEMM_H
 #include "kern/epilogue.h"
@@ -82,6 +84,41 @@ static tile_fn *const tile_of[TILE_ROWS + 1] = {
     tile_7, tile_8, tile_9, tile_10, tile_11, tile_12,
 #endif
 };
+
+/* ---- few rows of f16 ------------------------------------------------------------------------------------------------------------
+ * Vectors of weights, or of keys and values, are widened when they are multiplied, and the next ones are prefetched. If accumulators leave
+ * room, a tile is two halves wide: a conversion takes longer than a multiply-add, and overlaps with many of them. */
+enum { FEW_TILE = 6, FEW_ROWS_MAX = 2 * FEW_TILE, HALVES = TILE_ROWS == 12 ? 2 : 1 };
+
+typedef void few_fn(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
+                    const void *const *ahead);
+#define FEW(rows, halves)                                                                                                           \
+    static void few_##rows##_##halves(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w,     \
+                                      size_t run, size_t n, const void *const *ahead)                                               \
+    {                                                                                                                               \
+        tile(acc, ld_acc, x, ld_x, w, ld_w, run, n, 1, ahead, PK_F16, rows, halves);                                                \
+    }
+FEW(2, 1) FEW(3, 1) FEW(4, 1) FEW(5, 1) FEW(6, 1)
+#if TILE_ROWS == 12
+FEW(2, 2) FEW(3, 2) FEW(4, 2) FEW(5, 2) FEW(6, 2)
+#endif
+#undef FEW
+
+static few_fn *const few_of[HALVES][FEW_TILE + 1] = {
+    { NULL, NULL, few_2_1, few_3_1, few_4_1, few_5_1, few_6_1 },
+#if TILE_ROWS == 12
+    { NULL, NULL, few_2_2, few_3_2, few_4_2, few_5_2, few_6_2 },
+#endif
+};
+
+/* One tile, or two: 7 rows become 4 and 3. Only the first prefetches. */
+static void few_tiles(float *acc, size_t ld_acc, const float *x, size_t ld_x, const void *const *w, size_t ld_w, size_t run, size_t n,
+                      const void *const *ahead, size_t rows, size_t halves)
+{
+    const size_t first = rows <= FEW_TILE ? rows : (rows + 1) / 2;
+    few_of[halves - 1][first](acc, ld_acc, x, ld_x, w, ld_w, run, n, ahead);
+    if (first < rows) few_of[halves - 1][rows - first](acc + first * ld_acc, ld_acc, x + first * ld_x, ld_x, w, ld_w, run, n, NULL);
+}
 
 /* ---- weights, widened in registers ---------------------------------------------------------------------------------------------- */
 struct panel_scales { vf d[PV], m[PV]; };
@@ -308,6 +345,20 @@ INLINE void many_rows(const struct linear *l, enum packed_type t, size_t m, size
     }
 }
 
+/* Rows of f16 that two tiles compute, half a panel after the other. Their first tile prefetches the next panel. */
+INLINE void f16_rows(const struct linear *l, size_t m, size_t rows, size_t p0, size_t p1, float *acc)
+{
+    const size_t sz = panel_sz(PK_F16, l->k);
+    for (size_t p = p0; p < p1; p++) {
+        const char *panel = (const char *)l->w + p * sz;
+        for (size_t c = 0; c < PANEL; c += TILE_W) {
+            const void *w = panel + c * sizeof(uint16_t), *ahead = panel + sz + c * l->k * sizeof(uint16_t);
+            few_tiles(acc + c, PANEL, l->x + m * l->ld_x, l->ld_x, &w, PANEL, l->k, l->k, &ahead, rows, 1);
+        }
+        for (size_t r = 0; r < rows; r += TILE_ROWS) epilogue(l, m + r, size_min(TILE_ROWS, rows - r), p, acc + r * PANEL);
+    }
+}
+
 INLINE void linear_any(const struct linear *l, size_t m0, size_t m1, size_t p0, size_t p1, float *sums, enum packed_type t)
 {
     switch (m1 - m0) {
@@ -323,6 +374,10 @@ INLINE void linear_any(const struct linear *l, size_t m0, size_t m1, size_t p0, 
     case 8: few_rows_all(l, t, m0, p0, p1, sums, 8); return;
 #endif
     default: break;
+    }
+    if (t == PK_F16 && m1 - m0 <= F16_ROWS) {
+        f16_rows(l, m0, m1 - m0, p0, p1, sums);
+        return;
     }
     for (size_t m = m0; m < m1; m += GEMM_ROWS) {
         const size_t rows = size_min(GEMM_ROWS, m1 - m), group = rows <= ROWS_FEW ? 1 : PANEL_GROUP;

@@ -124,7 +124,7 @@ size_t kern_attn_scratch(const struct kern *k, enum kv_type t, size_t d_head)
 
 size_t kern_attn_run_scratch(enum kv_type t, size_t n_keys)
 {
-    enum { ROWS = 12, HEAD = 2 * ROWS + RUN_KEYS_MAX / RUN_GROUP + 2 * ROWS * PANEL + ROWS * RUN_Q_LD };
+    enum { ROWS = 12, HEAD = 2 * 16 + RUN_KEYS_MAX / RUN_GROUP + 2 * ROWS * PANEL + ROWS * RUN_Q_LD };
     return (HEAD + ROWS * run_score_ld(kv_run_packed(t), n_keys)) * sizeof(float);
 }
 

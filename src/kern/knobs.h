@@ -37,6 +37,11 @@
 #define FEW_PANELS(rows) ((rows) == 1 ? TILE_ROWS / 3 : TILE_ROWS == 12 && (rows) <= 4 ? 2 : 1)
 #endif
 
+/* Rows of f16 up to which linear widens weights when it multiplies them, in tiles of six rows: with few registers, and an instruction. */
+#ifndef F16_ROWS
+#define F16_ROWS 0
+#endif
+
 /* ---- low-precision products by rows (lowp_rows.h, lowp.h, x86/lowp_tiles.h) */
 
 /* Preferred number of rows at a time. */

@@ -88,6 +88,15 @@ INLINE void lowp_tile(void *acc, size_t ld_acc, const uint32_t *x, size_t ld, co
         if (w->l) at += n * w->ld;
         else if (left > n) at = *++run;
     }
+    if (t != PK_BF16_PAIR && w->scale) {
+        const vf s0 = vf_load(w->scale), s1 = vf_load(w->scale + VF_N);
+        UNROLL
+        for (int r = 0; r < rows; r++) {
+            float *to = (float *)acc + (size_t)r * ld_acc;
+            vf_store(to, vf_mul(vf_of_sums(s[r][0]), s0)), vf_store(to + VF_N, vf_mul(vf_of_sums(s[r][1]), s1));
+        }
+        return;
+    }
     UNROLL
     for (int r = 0; r < rows; r++) {
         float *to = (float *)acc + (size_t)r * ld_acc;
@@ -150,7 +159,7 @@ INLINE void int_sums(float *acc, const uint32_t *x, size_t ld, const uint32_t *w
     const size_t words = lowp_words(PK_I16_PAIR, k);
     for (size_t c = 0; c < PANEL; c += TILE_W) {
         const uint32_t *from = w + c;
-        const struct weight_words of = { &from, PANEL, words, words, more->ahead, c ? NULL : more->l, more->m, more->p };
+        const struct weight_words of = { &from, PANEL, words, words, more->ahead, NULL, c ? NULL : more->l, more->m, more->p };
         ints_tiles[rows](acc + c, &g, &of);
     }
 }
@@ -195,7 +204,8 @@ INLINE void panel_sums(void *acc, size_t ld_acc, enum packed_type t, const uint3
     lowp_tile_fn *const sums = (t == PK_I8_QUAD ? tiles_quad : t == PK_I16_PAIR ? tiles_ints : tiles_pair)[rows];
     for (size_t c = 0; c < PANEL; c += TILE_W) {
         const uint32_t *from = w + c;
-        const struct weight_words of = { &from, PANEL, words, words, more->ahead, c ? NULL : more->l, more->m, more->p };
+        const struct weight_words of = { &from, PANEL, words, words, more->ahead, more->scale ? more->scale + c : NULL, c ? NULL : more->l,
+                                         more->m, more->p };
         sums((float *)acc + c, ld_acc, x, ld, start ? start + c : NULL, 0, &of);
     }
 }

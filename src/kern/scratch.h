@@ -66,6 +66,7 @@ struct weight_words {
     const uint32_t *const *run;  /* runs of run_len steps each */
     size_t ld, run_len, n;       /* words between steps; number of steps */
     const char *ahead;           /* a panel to prefetch to the second-level cache */
+    const float *scale;          /* for sums of integers: a factor of each output, with which sums become f32; NULL: they stay integers */
     const struct linear *l;      /* with one run: outputs of panel p, rows from m on, are prefetched, too; may be NULL */
     size_t m, p;
 };

@@ -5,6 +5,7 @@
  *
  * Compiled with: -mavx2 -mfma -mf16c */
 #define TILE_ROWS 6
+#define F16_ROWS 12
 #define QUAD_STEPS 2
 #define QUAD_PARTS 2
 #define BLOCK_ROWS 4 /* by two vectors: 8 sums, two vectors of weights, a word of x and a product in 16 registers */
