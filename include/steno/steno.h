@@ -680,7 +680,8 @@ enum steno_guards {
      *   - The first attempt decides whether a window is silence, not a sample at a higher temperature; if the level is not steady, another
      *     attempt without previous text decides. A window is also silence if its no-speech probability is above the threshold and every
      *     attempt fails. There must be at least two samples, none of which reaches the avg_logprob threshold. The same holds if two or
-     *     more samples miss it and the best attempt does, too. On audio without speech the text varies in this way.
+     *     more samples miss it and the best attempt does, too. On audio without speech the text varies in this way. Half the no-speech
+     *     threshold is enough if the best attempt repeats itself and none of at least five samples reaches the avg_logprob threshold.
      *   - A window is not speech if its first text has a flag and its spectra are stationary, as of notes, chords and hum. For more than
      *     half of the time they change by less than 3 dB in 60 ms. In no half second do half of the frames change by more than 5 dB. */
     STENO_GUARDS_FLAG = 1,

@@ -246,11 +246,20 @@ int draws_fall_apart(int n, int n_sure, int best_is_silence)
     return best_is_silence && unsure >= DRAWS && 5 * unsure >= 2 * n;
 }
 
+/* A loop that no draw confirms is no evidence of speech, so half the no-speech probability is enough. Draws of speech that repeats itself,
+ * even at 5 dB below other voices, are probable at the lowest temperatures. */
+static int loop_falls_apart(const struct decoder_attempts *attempts)
+{
+    enum { LADDER = 5 };
+    return attempts->best.flags & STENO_FLAG_REPETITION && attempts->n_draws >= LADDER && !attempts->n_sure_draws;
+}
+
 static int falls_apart(const struct window_decoder *w)
 {
     const struct decoder_attempts *attempts = &w->attempts;
-    return attempts->best.no_speech_prob > limits_of(w)->no_speech &&
-           draws_fall_apart(attempts->n_draws, attempts->n_sure_draws, shows_silence(w, &attempts->best));
+    const double p = attempts->best.no_speech_prob, limit = limits_of(w)->no_speech;
+    if (p > limit && draws_fall_apart(attempts->n_draws, attempts->n_sure_draws, shows_silence(w, &attempts->best))) return 1;
+    return p > limit / 2 && loop_falls_apart(attempts);
 }
 
 static void draws_count(struct window_decoder *w, const struct attempt *a)

@@ -248,6 +248,56 @@ static void test_a_silent_window_is_tried_without_the_text_before_it(void **stat
     }
 }
 
+/* At temperature 0 one token 40 times, or an improbable text without a loop. Above it draws are improbable, except at the temperature
+ * `sure`. */
+struct looping { double sure; int loops; };
+
+static void loop_at_zero(void *user, const steno_step *at, float *logits, const int32_t *tokens, int32_t n)
+{
+    enum { LETTER_A = 32, TIMES = 40 };
+    const struct looping *l = user;
+    const int is_sure = at->temperature == 0 ? l->loops : at->temperature == l->sure;
+    const int32_t next = n >= TIMES ? steno_token_id(model, STENO_TOKEN_END) : l->loops ? LETTER_A : LETTER_A + n;
+    (void)tokens;
+    for (int32_t i = 0; i < at->n_vocab; i++) logits[i] = is_sure && i != next ? -INFINITY : i == next && at->temperature == 0;
+}
+
+/* Office noise of 22 s had a loop of ten sentences, with a no-speech probability of 0.58 and 25 draws of which none was probable. */
+static void test_a_loop_that_no_draw_confirms_is_no_speech(void **state)
+{
+    (void)state;
+    /* the limit of the no-speech probability, in units of this window's */
+    static const struct { double limit, sure; int loops, steps, is_speech; } c[] = {
+        { 1.5, 0, 1, 5, 0 },
+        { 1.5, 0, 1, 4, 1 },   /* too few draws */
+        { 1.5, 0.4, 1, 5, 1 }, /* speech that repeats itself stays probable at some temperature */
+        { 1.5, 0, 0, 5, 1 },   /* a text that is no loop */
+        { 2.5, 0, 1, 5, 1 },   /* the model finds speech */
+        { 0.9, 0, 1, 4, 0 },
+    };
+    struct audio a = demo_audio(0, 0, 1);
+    steno_transcribe_params p = params_new();
+    steno_segment g = { .size = sizeof g };
+    p.without_timestamps = 1;
+    p.suppress_tokens = "";
+    run(&a, &p);
+    assert_int_equal(steno_segment_get(session, 0, &g), 0);
+    const double silence = g.no_speech_prob;
+    p.logits_filter = loop_at_zero;
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++)
+        for (int guards = STENO_GUARDS_FLAG; guards <= STENO_GUARDS_RETRY; guards++) {
+            struct looping l = { c[i].sure, c[i].loops };
+            p.user = &l;
+            p.guards = guards;
+            p.no_speech_threshold = c[i].limit * silence;
+            p.temperature_increment_on_fallback = c[i].steps == 5 ? 0.2 : 0.25;
+            run(&a, &p);
+            if ((*steno_text(session) != 0) != c[i].is_speech) fail_msg("case %zu: text '%s'", i, steno_text(session));
+            assert_int_equal(steno_left_out_count(session), !c[i].is_speech);
+        }
+    free(a.pcm);
+}
+
 static unsigned flags_of(const struct audio *a, const steno_transcribe_params *p)
 {
     steno_segment g = { .size = sizeof g };
@@ -358,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_of_failed_attempts_the_most_credible_is_kept),
         cmocka_unit_test(test_speech_is_not_silence_because_a_draw_was_bad),
         cmocka_unit_test(test_a_silent_window_is_tried_without_the_text_before_it),
+        cmocka_unit_test(test_a_loop_that_no_draw_confirms_is_no_speech),
         cmocka_unit_test(test_each_flag_follows_its_threshold),
         cmocka_unit_test(test_a_loop_is_the_same_few_tokens_four_times_and_at_least_eight),
         cmocka_unit_test(test_retry_drops_the_text_before_first_then_climbs_and_keeps_the_best),
