@@ -136,10 +136,11 @@ class SampleSource(Source):
 class MediaSource(Source):
     """A file, or an open descriptor, through libsteno-media."""
 
-    def __init__(self, name: str, descriptor: Optional[int], unclocked: bool, channel: int, stop: Optional[Callable[[], bool]]) -> None:
+    def __init__(self, name: str, descriptor: Optional[int], unclocked: bool, channel: int, track: int,
+                 stop: Optional[Callable[[], bool]]) -> None:
         super().__init__()
         self.media = ctypes.c_void_p()
-        params = new("steno_media_params", unclocked=int(unclocked))
+        params = new("steno_media_params", unclocked=int(unclocked), track=track)
 
         def dup(user: Any, path: Any, e: Any) -> int:
             return _dup(descriptor)
@@ -170,6 +171,10 @@ class MediaSource(Source):
     @property
     def channels(self) -> int:
         return int(lib.steno_media_channels(self.media))
+
+    @property
+    def tracks(self) -> int:
+        return int(lib.steno_media_tracks(self.media))
 
     def error(self, otherwise: Error) -> Error:
         reason = text_of(lib.steno_media_error(self.media)) if self.media else ""
@@ -257,21 +262,23 @@ def name_of(audio: Any) -> Optional[str]:
     return name if isinstance(name, str) else None
 
 
-def open_audio(audio: Audio, unclocked: bool = False, channel: int = -1, stop: Optional[Callable[[], bool]] = None) -> Source:
-    """The source of an audio. ``channel`` selects one channel of a file, -1 mixes all of them. A true ``stop`` ends a long opening."""
+def open_audio(audio: Audio, unclocked: bool = False, channel: int = -1, stop: Optional[Callable[[], bool]] = None,
+               track: int = 0) -> Source:
+    """The source of an audio. ``channel`` selects one channel of a file, -1 mixes all of them; ``track`` selects an audio track, from 1,
+    and 0 is FFmpeg's choice. A true ``stop`` ends a long opening."""
     given: Any = audio
     if isinstance(audio, (str, os.PathLike)):
-        return MediaSource(os.fsdecode(given), None, unclocked, channel, stop)
+        return MediaSource(os.fsdecode(given), None, unclocked, channel, track, stop)
     if isinstance(audio, (bytes, bytearray)) or isinstance(audio, memoryview) and audio.format in ("B", "b", "c"):
         name, descriptor = "<bytes>", _memory_file(audio)
     elif hasattr(given, "read") and not hasattr(given, "__array__"):
         name, descriptor = str(getattr(given, "name", "<file>")), _spooled(given, stop)
     else:
-        if channel >= 0:
-            raise ValueError("channel selects a channel of a file; samples have one")
+        if channel >= 0 or track > 0:
+            raise ValueError("channel and track select a part of a file; samples have one")
         return SampleSource(audio)
     try:
-        return MediaSource(name, descriptor, unclocked, channel, stop)
+        return MediaSource(name, descriptor, unclocked, channel, track, stop)
     finally:
         os.close(descriptor)
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Job:
-    """An input with an id and options of its own."""
+    """An input with an id and options of its own. ``channel`` and ``track`` are those of ``Model.transcribe``."""
 
-    def __init__(self, audio: Any, id: Any = None, **options: Any) -> None:
-        self.audio, self.id, self.options = audio, id, options
+    def __init__(self, audio: Any, id: Any = None, *, channel: int = -1, track: int = 0, **options: Any) -> None:
+        self.audio, self.id, self.channel, self.track, self.options = audio, id, channel, track, options
 
 
 class Slot:
@@ -176,7 +176,7 @@ class Batch(Iterator[Result]):
                 request.id = job.id if job.id is not None else name
                 if request.lanes > self._lanes:
                     raise ValueError("a job cannot have more beams or candidates than the batch")
-                source = open_audio(job.audio, self._unclocked)
+                source = open_audio(job.audio, self._unclocked, job.channel, track=job.track)
                 try:
                     self._running().submit(number, request, source)
                 except BaseException:

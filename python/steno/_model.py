@@ -277,23 +277,25 @@ class Model:
         options.setdefault("beam_size", BEAMS if beams else 0)
         options.setdefault("best_of", BEAMS if draws else 0)
 
-    def transcribe(self, audio: Audio, *, channel: int = -1, unclocked: bool = False, **options: Any) -> Run:
+    def transcribe(self, audio: Audio, *, channel: int = -1, track: int = 0, unclocked: bool = False, **options: Any) -> Run:
         """Transcribe audio: a path, the bytes of a file, a file object, or samples at 16 kHz (float32 or int16).
 
         Returns at once; nothing is decoded until the first segment is read. ``result()`` reads all of them. Options are the fields of
         steno_transcribe_params. ``logprobs=True`` adds the log-probability of each token, ``formats=("srt", ...)`` texts in formats of
         the program, ``punctuation=MODEL`` marks by a punctuation model, ``aligner=MODEL`` word times by a forced aligner. Segments then come
-        at the end. ``channel`` selects a channel of a file. ``unclocked=True`` counts time from the first sound, as other programs do.
+        at the end. ``channel`` selects a channel of a file, from 0, and ``track`` an audio track, from 1. ``unclocked=True`` counts time
+        from the first sound, as other programs do.
         """
         request = self._request(dict(options), name=name_of(audio))
-        return Run(Work(self, request, lambda stop: open_audio(audio, unclocked, channel, stop)))
+        return Run(Work(self, request, lambda stop: open_audio(audio, unclocked, channel, stop, track)))
 
     def transcribe_many(self, audio: Iterable[Union[Audio, Job]], *, batch_size: int = 8, ordered: bool = False, on_error: str = "yield",
                         unclocked: bool = False, **options: Any) -> Batch:
         """Transcribe many audios together: each decoder step reads the weights once for up to ``batch_size`` windows.
 
         Results come as they are done, or with ``ordered`` in the order of the inputs; they equal those of ``transcribe``. ``Job`` gives an
-        input an id and options of its own. A failed input gives a result with ``error`` or, with ``on_error="raise"``, raises it.
+        input an id, a channel, a track and options of its own. A failed input gives a result with ``error`` or, with
+        ``on_error="raise"``, raises it.
         """
         from ._batch import Batch
         return Batch(self, audio, batch_size, ordered, on_error, unclocked, options)

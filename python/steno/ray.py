@@ -10,27 +10,53 @@ import json
 import os
 import tempfile
 import time
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
+from itertools import groupby
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
+from ._audio import MediaSource, open_audio
 from ._batch import Job
+from ._errors import Error
 from ._model import Model
 from ._values import Result
 
 Row = Dict[str, Any]
 OPTIONS = ("language", "initial_prompt") # members of a row that are options of its transcription
 PATHS = ("path", "audio_filepath", "input")
+MIX, SPLIT = -1, -2 # beside the number of a channel
+ANY, ALL = 0, -1 # beside the number of a track
+PLACE = ("track", "tracks", "channel", "channels") # which audio of its input a result is of, as in the journal of steno batch
+COLUMNS = ("id", *PLACE, "text", "language", "duration", "error", "segments")
+
+
+def number_of(name: str, value: Union[str, int], words: Mapping[str, int], first: int) -> int:
+    """The number of a channel or track, or what a word stands for."""
+    if isinstance(value, str) and value in words:
+        return words[value]
+    if isinstance(value, int) and value >= first:
+        return value
+    raise ValueError(f"{name} is {value!r}, must be {', '.join(repr(word) for word in words)} or a number from {first}")
 
 
 def row_of(item: Union[str, Mapping[str, Any]]) -> Row:
-    """{"id", "path", "language", "initial_prompt"} of a path or of an object of a manifest."""
+    """{"id", "path", "channel", "language", "initial_prompt"} of a path or of an object of a manifest. Channel -1: it chooses none."""
     given: Mapping[str, Any] = {"path": item} if isinstance(item, str) else item
     path = next((given[name] for name in PATHS if given.get(name)), None)
     if path is None:
         raise ValueError(f"an input has none of {', '.join(PATHS)}: {dict(given)}")
-    ranged = [name for name in ("offset", "duration", "channel") if given.get(name) is not None]
+    ranged = [name for name in ("offset", "duration") if given.get(name) is not None]
     if ranged:
         raise ValueError(f"{path}: {ranged[0]} is an option of steno batch alone; cut the file first")
-    return {"id": str(given.get("id") or path), "path": str(path), **{name: given.get(name) or "" for name in OPTIONS}}
+    channel = given.get("channel")
+    if channel is None or channel != channel: # a table has NaN where a row has none
+        channel = MIX
+    try:
+        number = int(channel)
+    except (TypeError, ValueError, OverflowError):
+        number = SPLIT
+    if number != channel or number < MIX:
+        raise ValueError(f"{path}: the channel {channel!r} is not a number from 0")
+    own = {name: given.get(name) or "" for name in OPTIONS}
+    return {"id": str(given.get("id") or path), "path": str(path), "channel": number, **own}
 
 
 def rows_of_manifest(manifest: Union[str, os.PathLike[str], Iterable[Any]]) -> List[Row]:
@@ -48,16 +74,33 @@ def rows_of_manifest(manifest: Union[str, os.PathLike[str], Iterable[Any]]) -> L
     return rows
 
 
-def result_row(result: Result) -> Row:
+def result_row(result: Result, place: Sequence[Optional[int]]) -> Row:
     """What is stored of a result. It does not depend on the machine or on other inputs."""
     segments = [{"start": s.start, "end": s.end, "text": s.text, "avg_logprob": s.avg_logprob, "no_speech_prob": s.no_speech_prob}
                 for s in result.segments]
-    return {"id": result.id, "text": result.text, "language": result.language, "duration": result.duration,
-            "error": str(result.error) if result.error is not None else "", "segments": json.dumps(segments, ensure_ascii=False)}
+    return {"id": result.id, **dict(zip(PLACE, place)), "text": result.text, "language": result.language, "duration": result.duration,
+            "error": "", "segments": json.dumps(segments, ensure_ascii=False)}
 
 
 def failed_row(name: str, error: str) -> Row:
-    return {"id": name, "text": "", "language": "", "duration": 0.0, "error": error, "segments": "[]"}
+    return {"id": name, **dict.fromkeys(PLACE), "text": "", "language": "", "duration": 0.0, "error": error, "segments": "[]"}
+
+
+def places_of(path: str, track: int, channel: int) -> List[Tuple[Optional[int], ...]]:
+    """The members of PLACE of each result of a file, in the order of steno batch: all channels of track 1, then those of track 2."""
+    if track != ALL and channel != SPLIT:
+        return [(track or None, None, None if channel == MIX else channel, None)]
+    places: List[Tuple[Optional[int], ...]] = []
+    number, last = (1, 1) if track == ALL else (track, track)
+    while number <= last:
+        source = open_audio(path, track=number)
+        assert isinstance(source, MediaSource)
+        n, last = source.channels, source.tracks if track == ALL else last
+        source.close()
+        for i in range(n) if channel == SPLIT else (channel,):
+            places.append((number or None, last if track == ALL else None, None if i == MIX else i, n if channel == SPLIT else None))
+        number += 1
+    return places
 
 
 class Store:
@@ -76,12 +119,13 @@ class Store:
             os.fsync(f.fileno())
         os.replace(path, path[:-len(".part")] + ".jsonl")
 
-    def read(self) -> Iterator[Row]:
+    def read(self) -> Iterator[List[Row]]:
+        """The rows of each input: one, or one for each track and channel, which are in one file."""
         for name in sorted(os.listdir(self.folder)):
             if name.endswith(".jsonl"):
                 with open(os.path.join(self.folder, name), encoding="utf-8") as f:
-                    for line in f:
-                        yield json.loads(line)
+                    for _, rows in groupby(map(json.loads, f), key=lambda row: row["id"]):
+                        yield list(rows)
 
     def attempt(self, key: str) -> int:
         """The number of attempts at something, this one included."""
@@ -108,29 +152,60 @@ class Meter:
             self.counters[name] = Counter(name, description=text)
 
     def count(self, rows: Sequence[Row], seconds: float) -> None:
-        for name, n in (("steno_inputs", len(rows)), ("steno_failures", sum(1 for row in rows if row["error"])),
+        for name, n in (("steno_inputs", len({row["id"] for row in rows})), ("steno_failures", sum(1 for row in rows if row["error"])),
                         ("steno_audio_seconds", sum(row["duration"] for row in rows)), ("steno_busy_seconds", seconds)):
             if n > 0 and name in self.counters:
                 self.counters[name].inc(n)
 
 
+def check_audio(audio_track: Union[str, int], channels: Union[str, int]) -> Tuple[int, int]:
+    """Numbers of the track and of the channel, or ANY, ALL, MIX, SPLIT."""
+    return (number_of("audio_track", audio_track, {"auto": ANY, "all": ALL}, 1),
+            number_of("channels", channels, {"mix": MIX, "split": SPLIT}, 0))
+
+
 class Transcribe:
-    """A worker with a model. It is called with columns (``id``, ``path``, ``language``, ``initial_prompt``; arrays, lists or a pandas
-    table) and returns columns (``id``, ``text``, ``language``, ``duration``, ``error``, ``segments``). An input that fails is a row with
-    ``error``. With ``output`` results are also stored in this folder. An input during which its process died more than ``retries`` times
-    is a row with an error, so that a file that ends its process does not end the others."""
+    """A worker with a model. It is called with columns (``id``, ``path``, ``channel``, ``language``, ``initial_prompt``; arrays, lists or a
+    pandas table) and returns columns (``id``, ``track``, ``tracks``, ``channel``, ``channels``, ``text``, ``language``, ``duration``,
+    ``error``, ``segments``). An input that fails is a row with ``error``. With ``output`` results are also stored in this folder. An input
+    during which its process died more than ``retries`` times is a row with an error, so that a file that ends its process does not end the
+    others. ``audio_track`` is "auto", "all" or a number from 1, and ``channels`` is "mix", "split" or a number from 0: with "all" and
+    "split" an input has a row for each."""
 
     def __init__(self, model: str, threads: int = 0, batch_size: int = 8, output: Optional[str] = None, retries: int = 2,
-                 options: Optional[Mapping[str, Any]] = None) -> None:
+                 options: Optional[Mapping[str, Any]] = None, audio_track: Union[str, int] = "auto",
+                 channels: Union[str, int] = "mix") -> None:
+        self.track, self.channel = check_audio(audio_track, channels)
         self.model = Model(model, threads=threads)
         self.batch_size, self.retries, self.options = batch_size, retries, dict(options or {})
         self.store = Store(output) if output else None
         self.meter = Meter()
 
     def rows(self, rows: Sequence[Row]) -> List[Row]:
-        """Results in the order of the rows."""
-        jobs = [Job(row["path"], id=row["id"], **{name: row[name] for name in OPTIONS if row.get(name)}) for row in rows]
-        return [result_row(r) for r in self.model.transcribe_many(jobs, batch_size=self.batch_size, ordered=True, **self.options)]
+        """Results in the order of the rows. A failure is the only row of its input."""
+        jobs: List[Job] = []
+        places: List[Tuple[Optional[int], ...]] = []
+        errors: Dict[str, str] = {}
+        for row in rows:
+            own = row.get("channel", MIX)
+            try:
+                found = places_of(row["path"], self.track, self.channel if own == MIX else own)
+            except Error as e:
+                errors[row["id"]] = str(e)
+                continue
+            options = {name: row[name] for name in OPTIONS if row.get(name)}
+            for place in found:
+                track, _, channel, _ = place
+                jobs.append(Job(row["path"], row["id"], track=track or ANY, channel=MIX if channel is None else channel, **options))
+            places += found
+        out: Dict[str, List[Row]] = {row["id"]: [] for row in rows}
+        for result, place in zip(self.model.transcribe_many(jobs, batch_size=self.batch_size, ordered=True, **self.options), places):
+            if result.error is not None:
+                errors.setdefault(str(result.id), str(result.error))
+            out[str(result.id)].append(result_row(result, place))
+        for name, error in errors.items():
+            out[name] = [failed_row(name, error)]
+        return [row for name in out for row in out[name]]
 
     def attempted(self, rows: Sequence[Row]) -> Iterator[List[Row]]:
         """Results together, or one by one where an earlier attempt at these rows did not return."""
@@ -145,7 +220,7 @@ class Transcribe:
                 yield self.rows([row])
 
     def __call__(self, columns: Any) -> Dict[str, List[Any]]:
-        names = [name for name in ("id", "path", *OPTIONS) if name in columns]
+        names = [name for name in ("id", "path", "channel", *OPTIONS) if name in columns]
         given = [dict(zip(names, values)) for values in zip(*(list(columns[name]) for name in names))]
         out: List[Row] = []
         begun = time.monotonic()
@@ -155,19 +230,21 @@ class Transcribe:
             self.meter.count(rows, time.monotonic() - begun)
             begun = time.monotonic()
             out += rows
-        return {name: [row[name] for row in out] for name in ("id", "text", "language", "duration", "error", "segments")}
+        return {name: [row[name] for row in out] for name in COLUMNS}
 
 
 def joined(output: str, manifest: Union[str, os.PathLike[str], Iterable[Any]]) -> Iterator[Row]:
-    """One result per input, in the order of the manifest. An input without a result is a KeyError."""
-    found: Dict[str, Row] = {}
-    for row in Store(output).read():
-        if row["id"] not in found or found[row["id"]]["error"]:
-            found[row["id"]] = row
+    """The results of each input, in the order of the manifest: one, or one for each track and channel. An input without a result is a
+    KeyError."""
+    found: Dict[str, List[Row]] = {}
+    for rows in Store(output).read():
+        name = rows[0]["id"]
+        if name not in found or found[name][0]["error"]:
+            found[name] = rows
     for row in rows_of_manifest(manifest):
         if row["id"] not in found:
             raise KeyError(f"{output} has no result of {row['id']}")
-        yield found[row["id"]]
+        yield from found[row["id"]]
 
 
 def nodes_of_cluster() -> List[int]:
@@ -178,9 +255,11 @@ def nodes_of_cluster() -> List[int]:
 
 
 def dataset(rows: Any, model: str, *, output: Optional[str] = None, workers: Optional[int] = None, cpus: Optional[int] = None,
-            batch_size: int = 8, rows_per_task: int = 32, retries: int = 2, **options: Any) -> Any:
+            batch_size: int = 8, rows_per_task: int = 32, retries: int = 2, audio_track: Union[str, int] = "auto",
+            channels: Union[str, int] = "mix", **options: Any) -> Any:
     """The Ray dataset of results for a dataset with the columns ``id`` and ``path``. Nothing runs until it is read."""
     import ray
+    check_audio(audio_track, channels)
     nodes = nodes_of_cluster()
     if not nodes:
         raise RuntimeError("the cluster has no node with a processor")
@@ -191,20 +270,21 @@ def dataset(rows: Any, model: str, *, output: Optional[str] = None, workers: Opt
         Transcribe, batch_size=rows_per_task, batch_format="numpy", num_cpus=cpus, scheduling_strategy="SPREAD",
         compute=ray.data.ActorPoolStrategy(min_size=1, max_size=workers, max_tasks_in_flight_per_actor=2),
         fn_constructor_kwargs={"model": model, "threads": cpus, "batch_size": batch_size, "output": output, "retries": retries,
-                               "options": options})
+                               "options": options, "audio_track": audio_track, "channels": channels})
 
 
 def transcribe(manifest: Union[str, os.PathLike[str], Iterable[Any]], output: Union[str, os.PathLike[str]], model: str, *,
                rows_per_task: int = 32, **options: Any) -> Dict[str, int]:
     """Transcribe a manifest into a folder that all nodes share. Call it again to continue: inputs with text are skipped.
 
-    ``workers`` is the number of models (one per node), ``cpus`` that of processors and threads of each; other options are those of
-    steno_transcribe_params. Returns {"inputs", "skipped", "done", "failed"}.
+    ``workers`` is the number of models (one per node), ``cpus`` that of processors and threads of each; ``audio_track`` and ``channels``
+    are those of ``Transcribe``, other options those of steno_transcribe_params. Returns {"inputs", "skipped", "done", "failed"}.
     """
     import ray
+    check_audio(options.get("audio_track", "auto"), options.get("channels", "mix"))
     folder = os.path.abspath(output)
     rows = rows_of_manifest(manifest)
-    finished = {row["id"] for row in Store(folder).read() if not row["error"]}
+    finished = {found[0]["id"] for found in Store(folder).read() if not found[0]["error"]}
     left = [row for row in rows if row["id"] not in finished]
     summary = {"inputs": len(rows), "skipped": len(rows) - len(left), "done": 0, "failed": 0}
     if not left:
@@ -212,10 +292,11 @@ def transcribe(manifest: Union[str, os.PathLike[str], Iterable[Any]], output: Un
     blocks = max(1, (len(left) + rows_per_task - 1) // rows_per_task)
     data: Any = ray.data
     source = data.from_items(left, override_num_blocks=blocks)
+    done: set[str] = set() # a batch may begin between the rows of an input
     for batch in dataset(source, model, output=folder, rows_per_task=rows_per_task, **options).iter_batches(batch_format="numpy"):
-        failed = sum(1 for error in batch["error"] if error)
-        summary["failed"] += failed
-        summary["done"] += len(batch["error"]) - failed
+        summary["failed"] += sum(1 for error in batch["error"] if error)
+        done.update(name for name, error in zip(batch["id"], batch["error"]) if not error)
+    summary["done"] = len(done)
     return summary
 
 

@@ -22,15 +22,15 @@ def transcribe(model, threads):
         if model not in workers:
             workers[model] = Transcribe(model, threads=threads)
         for batch in batches:
-            yield pandas.DataFrame(workers[model](batch))
+            yield pandas.DataFrame(workers[model](batch))[[field.split()[0] for field in FIELDS.split(", ")]]
     return tables
 
 
 def main(model, manifest, output):
     spark = SparkSession.builder.appName("steno").config("spark.sql.execution.arrow.maxRecordsPerBatch", "32").getOrCreate()
     threads = int(spark.conf.get("spark.task.cpus", "1"))
-    rows = [tuple(row[name] for name in ("id", "path", *OPTIONS)) for row in rows_of_manifest(manifest)]
-    table = spark.createDataFrame(rows, "id string, path string, " + ", ".join(f"{name} string" for name in OPTIONS))
+    rows = [tuple(row[name] for name in ("id", "path", "channel", *OPTIONS)) for row in rows_of_manifest(manifest)]
+    table = spark.createDataFrame(rows, "id string, path string, channel int, " + ", ".join(f"{name} string" for name in OPTIONS))
     parts = max(1, min(spark.sparkContext.defaultParallelism, len(rows)))
     table.repartition(parts).mapInPandas(transcribe(os.path.abspath(model), threads), FIELDS).write.json(output)
     spark.stop()
