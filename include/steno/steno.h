@@ -952,7 +952,8 @@ typedef struct steno_transcribe_params {
     int32_t n_best;                /* number of hypotheses kept per window or clip, for steno_hypothesis_get: at most beam_size or best_of;
                                       0: none. A sampled window that was checked in f32 has one */
     int32_t language_per_segment;   /* 1: detect the language of each window of 30 s and decode the window in it. If no language reaches a
-                                      probability of 0.5, `language` or that of the beginning is used. Multilingual models only */
+                                      probability of 0.5, `language` or that of the beginning is used. Earlier text is no prompt for a
+                                      window in another language. Multilingual models only */
     int32_t lookahead;             /* streaming FastConformer: rows of 80 ms after a row that are read before it is decoded, or an enum
                                       steno_lookahead. A model permits a few values; more rows mean fewer errors and later words */
     /* Temperatures of the attempts after the first, each above the one before, in place of increments; at most 32. */

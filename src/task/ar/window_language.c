@@ -3,10 +3,20 @@
  * The reference detects the language once, from the first 30 s. Later speech in another language is then written in the first language,
  * translated, or left out. */
 #include "task/ar/window_language.h"
+#include <string.h>
 #include "task/ar/attempt.h"
+#include "task/ar/prompt.h"
 #include "text/language.h"
 
 static const double SURE = 0.5;
+
+/* Text in another language would make the model write that language. Returns 1 if the last segment so far is in one. */
+static int follows_another(const struct window_decoder *w)
+{
+    steno_segment last = { .size = sizeof last };
+    if (result_segment(w->result, result_segments(w->result) - 1, &last) || !last.language) return 0;
+    return strcmp(last.language, language_code(w->options.lang)) != 0;
+}
 
 int window_language_choose(struct window_decoder *w, uint32_t at)
 {
@@ -17,6 +27,7 @@ int window_language_choose(struct window_decoder *w, uint32_t at)
     if (lang < 0) return lang;
     w->options.lang = p >= SURE ? lang : w->request->options.lang;
     w->window.language_seen = w->options.lang;
+    if (follows_another(w)) history_forget(&w->context);
     return STENO_OK;
 }
 

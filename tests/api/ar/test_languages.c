@@ -370,6 +370,41 @@ static void test_each_window_has_its_own_language(void **state)
     }
 }
 
+struct prompts { int n, with_previous[8]; };
+
+static void note_prompt(void *user, const steno_attempt *a)
+{
+    struct prompts *q = user;
+    assert_true(q->n < 8);
+    q->with_previous[q->n++] = a->with_previous;
+}
+
+/* With English text before it, base wrote English text for a window of German. */
+static void test_text_in_another_language_is_not_a_prompt(void **state)
+{
+    (void)state;
+    enum { N = 5 };
+    static int const order[N] = { ENGLISH_AT, ENGLISH_AT, CHINESE_AT, CHINESE_AT, ENGLISH_AT };
+    static float pcm[N * WINDOW];
+    for (int i = 0; i < N; i++) memcpy(pcm + i * WINDOW, kind[order[i]], WINDOW * sizeof *pcm);
+    for (int on = 0; on < 2; on++)
+        for (int prompted = 0; prompted < 2; prompted++) {
+            struct prompts q = { 0 };
+            steno_transcribe_params p = by_window(on);
+            p.condition_on_previous_text = 1;
+            p.logprob_threshold = p.compression_ratio_threshold = (double)NAN; /* no window is unsure, which would forget the text, too */
+            p.language = "en";
+            p.initial_prompt = prompted ? "zero" : NULL;
+            p.user = &q;
+            p.on_attempt = note_prompt;
+            if (steno_transcribe(session, pcm, N * WINDOW, &p)) fail_msg("%s", steno_last_error(session));
+            assert_int_equal(q.n, N);
+            const int want[N] = { prompted, 1, !on, 1, !on };
+            for (int i = 0; i < N; i++)
+                if (q.with_previous[i] != want[i]) fail_msg("option %d, window %d: %d", on, i, q.with_previous[i]);
+        }
+}
+
 /* Without it one language is written, and a window that is doubtful in it names its likely language. */
 static void test_a_doubtful_window_names_its_likely_language(void **state)
 {
@@ -440,6 +475,7 @@ int main(void)
         cmocka_unit_test(test_the_language_found_most_often_counts_and_the_more_probable_on_ties),
         cmocka_unit_test(test_a_language_that_is_sure_ends_the_listening),
         cmocka_unit_test(test_each_window_has_its_own_language),
+        cmocka_unit_test(test_text_in_another_language_is_not_a_prompt),
         cmocka_unit_test(test_a_doubtful_window_names_its_likely_language),
         cmocka_unit_test(test_a_short_window_has_the_language_that_it_has_alone),
         cmocka_unit_test(test_detection_among_several_languages_chooses_one_of_them),
