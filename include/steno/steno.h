@@ -375,7 +375,14 @@ typedef struct steno_model_info {
     char durations[36];     /* TDT: numbers of rows that a token may last, "0 1 2 3 4"; "N up to M" if there are many; "": another model */
     int32_t attention_before, attention_after; /* rows of the encoder before and after a row that it attends to; -1: all */
     char decoder_types[16]; /* heads of a Parakeet model, "tdt ctc"; the first one is used by default. "": another model */
+    int32_t draft_sources;  /* of draft tokens for its transcripts, or texts of a language model: enum steno_draft_source, added; 0: none */
+    int32_t pad;
 } steno_model_info;
+
+enum steno_draft_source {
+    STENO_DRAFTS_OF_MODEL = 1, /* a draft model */
+    STENO_DRAFTS_OF_TEXT = 2   /* repetitions of earlier text, without a draft model */
+};
 
 /** Fill `info` up to info->size bytes. @return STENO_OK, STENO_EARG */
 STENO_API int steno_model_info_get(const steno_model *m, steno_model_info *info);

@@ -28,14 +28,14 @@ STRUCTS: dict[str, tuple[int, str]] = {
     "steno_kind": (696, (
         "size:u4@0 readable:i4@4 what:s160@8 advice:s320@168 file:s208@488"
     )),
-    "steno_model_info": (320, (
+    "steno_model_info": (328, (
         "size:u4@0 family:s16@4 name:s24@20 weight_type:s8@44 compute:s8@52 cpu_level:s16@60 n_mels:i4@76 n_audio_ctx:i4@80 "
         "n_audio_state:i4@84 n_audio_head:i4@88 n_audio_layer:i4@92 n_vocab:i4@96 n_text_ctx:i4@100 n_text_state:i4@104 "
         "n_text_head:i4@108 n_text_layer:i4@112 n_languages:i4@116 is_multilingual:i4@120 weight_bytes:i8@128 "
         "session_bytes:i8@136 parameters:i8@144 format:s24@152 alignment_heads:z@176 device:s8@184 attention:s8@192 "
         "decoder_weights:s8@200 verify:i4@208 itn:i4@212 bare_text:i4@216 jieba:i4@220 token_bytes:i8@224 kv_bytes:i8@232 "
         "chat:s16@240 alignment_unsure:i4@256 durations:s36@260 attention_before:i4@296 attention_after:i4@300 "
-        "decoder_types:s16@304"
+        "decoder_types:s16@304 draft_sources:i4@320 pad:i4@324"
     )),
     "steno_tensor": (80, (
         "size:u4@0 n_dims:i4@4 name:z@8 type:z@16 file:z@24 dim:u8*4@32 offset:u8@64 bytes:u8@72"
@@ -366,6 +366,10 @@ ENUMS: dict[str, dict[str, int]] = {
         "STENO_DECODER_CTC": 1,
         "STENO_DECODER_RNNT": 2,
         "STENO_DECODER_TDT": 3,
+    },
+    "steno_draft_source": {
+        "STENO_DRAFTS_OF_MODEL": 1,
+        "STENO_DRAFTS_OF_TEXT": 2,
     },
     "steno_tokenize_flags": {
         "STENO_TOKENIZE_SPECIAL": 1,

@@ -32,7 +32,7 @@ struct task {
     uint32_t max_lanes;             /* sequences of one window that may decode in parallel */
     int streams_share;              /* streams share runs: their states have a lane for each window */
     uint32_t own_windows;           /* windows of one request that share a run in a session of its own; 0: one */
-    int drafts;                     /* can a draft model be used (draft_model.h)? */
+    int drafts;                     /* enum steno_draft_source: a draft model (draft_model.h), the text itself (prompt_lookup.h) */
     int one_by_one;                 /* windows of a run become text one at a time: tokens of one are stored, not of every lane */
 
     /* Its part of a batch, in b->part; all are NULL if it has none. */

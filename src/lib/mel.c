@@ -109,19 +109,32 @@ static int64_t filter_banks(const steno_model *m, const steno_source *src, const
     return rc ? rc : n < 0 ? n : made;
 }
 
-static int64_t frames_pass(const steno_model *m, const steno_source *src, const struct mel_to *to)
+/* Floats of a frame; 0: the model has no such input. */
+static int n_mels_of(const steno_model *m)
 {
     switch (m->family->front_end) {
-    case FRONT_LOG_MEL: return log_mel(m, src, to);
+    case FRONT_LOG_MEL: return mel_bank_of(m)->n_mels;
     case FRONT_FBANK_CLIPS:
-    case FRONT_FBANK_STREAM: return fbank_bank_of(m)->kind == FBANK_KALDI ? filter_banks(m, src, to) : clip_frames_of(m, src, to);
-    default: return STENO_EARG;
+    case FRONT_FBANK_STREAM: return fbank_bank_of(m)->n_mels;
+    default: return 0;
     }
+}
+
+/* Do frames depend on their whole clip? */
+static int is_of_clips(const steno_model *m)
+{
+    return m->family->front_end != FRONT_LOG_MEL && fbank_bank_of(m)->kind != FBANK_KALDI;
+}
+
+static int64_t frames_pass(const steno_model *m, const steno_source *src, const struct mel_to *to)
+{
+    if (is_of_clips(m)) return clip_frames_of(m, src, to);
+    return m->family->front_end == FRONT_LOG_MEL ? log_mel(m, src, to) : filter_banks(m, src, to);
 }
 
 int64_t steno_mel_read(const steno_model *m, const steno_source *src, int (*frames)(void *user, const float *frames, int64_t n), void *user)
 {
-    if (!m || !src || !src->read || !frames) return STENO_EARG;
+    if (!m || !src || !src->read || !frames || !n_mels_of(m)) return STENO_EARG;
     return frames_pass(m, src, &(struct mel_to){ frames, user, INT64_MAX });
 }
 
@@ -137,12 +150,10 @@ static int copy_frames(void *user, const float *frames, int64_t n)
 
 int64_t steno_mel(const steno_model *m, const float *pcm, int64_t n, float *out, int64_t n_frames)
 {
-    if (!m || n < 0 || (n && !pcm) || n_frames < 0 || (n_frames && !out)) return STENO_EARG;
-    const int is_log_mel = m->family->front_end == FRONT_LOG_MEL;
-    if (!is_log_mel && m->family->front_end != FRONT_FBANK_CLIPS && m->family->front_end != FRONT_FBANK_STREAM) return STENO_EARG;
-    struct mel_copy copy = { out, (size_t)(is_log_mel ? mel_bank_of(m)->n_mels : fbank_bank_of(m)->n_mels) };
+    if (!m || n < 0 || (n && !pcm) || n_frames < 0 || (n_frames && !out) || !n_mels_of(m)) return STENO_EARG;
+    struct mel_copy copy = { out, (size_t)n_mels_of(m) };
     const struct mel_to to = { copy_frames, &copy, n_frames };
-    if (!is_log_mel && fbank_bank_of(m)->kind != FBANK_KALDI) return clip_frames(m, pcm, n, &to);
+    if (is_of_clips(m)) return clip_frames(m, pcm, n, &to);
     struct pcm memory = { pcm, n, 0, 0 };
     const steno_source src = pcm_source(&memory);
     return frames_pass(m, &src, &to);

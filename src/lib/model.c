@@ -368,6 +368,7 @@ int steno_model_info_get(const steno_model *m, steno_model_info *info)
     i.attention_after = m->sight.is_local ? m->sight.after : -1;
     snprintf(i.durations, sizeof i.durations, "%s", m->durations);
     snprintf(i.decoder_types, sizeof i.decoder_types, "%s", m->decoder_types);
+    i.draft_sources = m->task->drafts;
     for (int k = 0; k < m->n_states; k++) {
         const struct state_desc *kv = &m->state[k];
         if (kv->kind != STATE_APPEND) continue;

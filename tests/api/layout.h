@@ -24,7 +24,7 @@
     F(steno_convert_params, pad_pure, 76) F(steno_convert_params, form, 80) F(steno_convert_params, file, 88)                          \
     S(steno_kind, 696) F(steno_kind, size, 0) F(steno_kind, readable, 4) F(steno_kind, what, 8) F(steno_kind, advice, 168)             \
     F(steno_kind, file, 488)                                                                                                           \
-    S(steno_model_info, 320) F(steno_model_info, size, 0) F(steno_model_info, family, 4) F(steno_model_info, name, 20)                 \
+    S(steno_model_info, 328) F(steno_model_info, size, 0) F(steno_model_info, family, 4) F(steno_model_info, name, 20)                 \
     F(steno_model_info, weight_type, 44) F(steno_model_info, compute, 52) F(steno_model_info, cpu_level, 60)                           \
     F(steno_model_info, n_mels, 76) F(steno_model_info, n_audio_ctx, 80) F(steno_model_info, n_audio_state, 84)                        \
     F(steno_model_info, n_audio_head, 88) F(steno_model_info, n_audio_layer, 92) F(steno_model_info, n_vocab, 96)                      \
@@ -36,7 +36,8 @@
     F(steno_model_info, itn, 212) F(steno_model_info, bare_text, 216) F(steno_model_info, jieba, 220)                                  \
     F(steno_model_info, token_bytes, 224) F(steno_model_info, kv_bytes, 232) F(steno_model_info, chat, 240)                            \
     F(steno_model_info, alignment_unsure, 256) F(steno_model_info, durations, 260) F(steno_model_info, attention_before, 296)           \
-    F(steno_model_info, attention_after, 300) F(steno_model_info, decoder_types, 304)                                                     \
+    F(steno_model_info, attention_after, 300) F(steno_model_info, decoder_types, 304) F(steno_model_info, draft_sources, 320)            \
+    F(steno_model_info, pad, 324)                                                                                                      \
     S(steno_tensor, 80) F(steno_tensor, size, 0) F(steno_tensor, n_dims, 4) F(steno_tensor, name, 8) F(steno_tensor, type, 16)         \
     F(steno_tensor, file, 24) F(steno_tensor, dim, 32) F(steno_tensor, offset, 64) F(steno_tensor, bytes, 72)                          \
     S(steno_text_part, 24) F(steno_text_part, text, 0) F(steno_text_part, n, 8) F(steno_text_part, flags, 16)                          \

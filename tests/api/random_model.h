@@ -101,18 +101,30 @@ static inline steno_session *session_new(const steno_model *m, steno_team *team,
 }
 
 /* A session of a batch of its own, in which `windows` windows of `lanes` sequences decode beside each other; *b is closed after it. */
+static inline steno_batch_params batch_params_of(int windows, int lanes)
+{
+    steno_batch_params p;
+    steno_batch_params_init(&p);
+    p.max_windows = windows;
+    p.max_lanes = lanes;
+    return p;
+}
+
+static inline steno_session_params session_params_in(steno_batch *b)
+{
+    steno_session_params p;
+    steno_session_params_init(&p);
+    p.batch = b;
+    return p;
+}
+
 static inline steno_session *session_in_batch(steno_batch **b, const steno_model *m, int windows, int lanes)
 {
-    steno_batch_params bp;
-    steno_session_params p;
-    steno_batch_params_init(&bp);
-    steno_session_params_init(&p);
-    bp.max_windows = windows;
-    bp.max_lanes = lanes;
+    const steno_batch_params bp = batch_params_of(windows, lanes);
     steno_session *s;
     steno_error e;
     if (steno_batch_open(b, m, NULL, &bp, &e)) fail_msg("%s", e.text);
-    p.batch = *b;
+    const steno_session_params p = session_params_in(*b);
     if (steno_session_open(&s, m, NULL, &p, &e)) fail_msg("%s", e.text);
     return s;
 }

@@ -322,11 +322,12 @@ void decode_opts_settle(struct decode_opts *o, const steno_model *m)
     if (o->best_of < 0) o->best_of = searches && draws(o) ? width : 0;
 }
 
-/* Models that search draft only with a draft model. */
 int decode_opts_check_drafts(const struct decode_opts *o, const struct args_given *given, const steno_model *m)
 {
     char name[OPTION_TEXT_SZ];
-    const int lacks = option_was_given(given, "draft-max") && !o->drafted && option_served(m, "best_of");
+    steno_model_info i = { .size = sizeof i };
+    steno_model_info_get(m, &i);
+    const int lacks = option_was_given(given, "draft-max") && !o->drafted && i.draft_sources == STENO_DRAFTS_OF_MODEL;
     return lacks ? message_usage("%s needs --draft with this model", option_name(name, given, "draft-max")) : EXIT_OK;
 }
 

@@ -100,25 +100,27 @@ void draft_windows_begin(struct window_decoder *w)
     if (attempts->uses_draft) draft_model_rewind(w->b->draft, (uint16_t)w->decode_slot, 0);
 }
 
-/* Collects the texts that need draft tokens. @return their number */
-static int texts_add(struct steno_batch *b, struct draft_text *text)
+/* Does the search in a decode slot step? */
+static int slot_steps(const struct steno_batch *b, uint32_t at)
 {
-    struct decode_slot *slot = ar_batch_of(b)->decode_slot;
-    int32_t steps = 0;
-    int n = 0;
-    for (uint32_t i = 0; b->draft && i < b->n_windows; i++) steps += slot[i].user && !ar_prompts(&slot[i].user->attempts.ar);
-    for (uint32_t i = 0; b->draft && i < b->n_windows && n < DRAFT_TEXTS_MAX; i++) {
-        struct window_decoder *w = slot[i].user;
-        const struct ar *ar = w ? &w->attempts.ar : NULL;
-        if (!w || !w->attempts.uses_draft || ar->done || ar_prompts(ar)) continue;
-        const struct sampler *s = &b->run.lane[ar->lane0].sampler;
-        const struct draft_limits limits = { w->request->p.draft_max, s->limit - s->n - 1 };
-        const int32_t count = draft_model_count(&w->speculation, b, steps, limits);
-        if (count < 1) continue;
-        text[n++] = (struct draft_text){ .before = ar->prompt, .n_before = ar->n_prompt, .lane = &b->run.lane[ar->lane0],
-                                           .to = (uint16_t)i, .n_draft = count };
-    }
-    return n;
+    const struct window_decoder *w = ar_batch_of(b)->decode_slot[at].user;
+    return w && !ar_prompts(&w->attempts.ar);
+}
+
+static struct draft_text slot_text(const struct steno_batch *b, uint32_t at, int32_t texts)
+{
+    const struct window_decoder *w = ar_batch_of(b)->decode_slot[at].user;
+    const struct ar *ar = &w->attempts.ar;
+    if (!w->attempts.uses_draft || ar->done) return (struct draft_text){ 0 };
+    struct lane *l = &w->b->run.lane[ar->lane0];
+    const struct draft_limits limits = { w->request->p.draft_max, l->sampler.limit - l->sampler.n - 1 };
+    return (struct draft_text){ .before = ar->prompt, .n_before = ar->n_prompt, .lane = l, .to = (uint16_t)at,
+                                .n_draft = draft_model_count(&w->speculation, b, texts, limits) };
+}
+
+static int texts_add(const struct steno_batch *b, struct draft_text *text)
+{
+    return draft_texts_collect(b, &(struct draft_places){ b->n_windows, slot_steps, slot_text }, text);
 }
 
 int draft_windows_needed(struct steno_batch *b)

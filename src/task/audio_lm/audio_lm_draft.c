@@ -135,34 +135,27 @@ int audio_lm_draft_read(struct steno_batch *b)
 
 /* ---- drafts ------------------------------------------------------------------------------------------------------------------ */
 
-/* Number of draft tokens of a lane while `texts` texts step together. */
-static int32_t count_for(const struct steno_batch *b, uint32_t lane, int32_t texts)
+static int lane_steps(const struct steno_batch *b, uint32_t lane)
 {
-    const struct audio_lm_lane *l = &audio_lm_batch_of(b)->lane[lane];
-    const struct lane *of = &b->run.lane[lane];
-    const steno_session *s = audio_lm_owner(b, lane);
-    const int32_t ids = of->sampler.limit - of->sampler.n - 1;
-    const int32_t ours = b->model->text_ctx, its = b->draft->model->text_ctx, context = (its < ours ? its : ours) - of->kv.len - 1;
-    if (!s) return 0;
-    const struct draft_limits limits = { clips_of(s)->request.p.draft_max, ids < context ? ids : context };
-    return draft_model_count(&l->speculation, b, texts, limits);
+    return !b->run.lane[lane].sampler.done;
 }
 
-/* Collects the texts that need draft tokens. @return their number */
-static int texts_add(struct steno_batch *b, struct draft_text *text)
+static struct draft_text lane_text(const struct steno_batch *b, uint32_t lane, int32_t texts)
 {
-    const uint32_t lanes = clip_batch_of(b)->n_sequences;
-    int32_t texts = 0;
-    int n = 0;
-    for (uint32_t lane = 0; lane < lanes; lane++) texts += !b->run.lane[lane].sampler.done;
-    if (!b->draft || texts > DRAFT_TEXTS_MAX) return 0;
-    for (uint32_t lane = 0; lane < lanes; lane++) {
-        const struct audio_lm_lane *l = &audio_lm_batch_of(b)->lane[lane];
-        struct lane *of = &b->run.lane[lane];
-        const int32_t count = l->uses_draft && !of->sampler.done ? count_for(b, lane, texts) : 0;
-        if (count > 0) text[n++] = (struct draft_text){ .n_before = l->n_prompt, .lane = of, .to = (uint16_t)lane, .n_draft = count };
-    }
-    return n;
+    const struct audio_lm_lane *l = &audio_lm_batch_of(b)->lane[lane];
+    const steno_session *s = audio_lm_owner(b, lane);
+    if (!l->uses_draft || !s) return (struct draft_text){ 0 };
+    struct lane *of = &b->run.lane[lane];
+    const int32_t ids = of->sampler.limit - of->sampler.n - 1;
+    const int32_t ours = b->model->text_ctx, its = b->draft->model->text_ctx, context = (its < ours ? its : ours) - of->kv.len - 1;
+    const struct draft_limits limits = { clips_of(s)->request.p.draft_max, ids < context ? ids : context };
+    return (struct draft_text){ .n_before = l->n_prompt, .lane = of, .to = (uint16_t)lane,
+                                .n_draft = draft_model_count(&l->speculation, b, texts, limits) };
+}
+
+static int texts_add(const struct steno_batch *b, struct draft_text *text)
+{
+    return draft_texts_collect(b, &(struct draft_places){ clip_batch_of(b)->n_sequences, lane_steps, lane_text }, text);
 }
 
 int audio_lm_draft_needed(struct steno_batch *b)

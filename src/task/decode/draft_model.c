@@ -219,6 +219,20 @@ int32_t draft_model_count(const struct speculation *g, const struct steno_batch 
     return room < of.asked ? room : of.asked;
 }
 
+int draft_texts_collect(const struct steno_batch *b, const struct draft_places *p, struct draft_text text[DRAFT_TEXTS_MAX])
+{
+    int32_t texts = 0;
+    int n = 0;
+    for (uint32_t at = 0; b->draft && at < p->n; at++) texts += p->steps(b, at);
+    if (!texts || texts > DRAFT_TEXTS_MAX) return 0;
+    for (uint32_t at = 0; at < p->n; at++) {
+        if (!p->steps(b, at)) continue;
+        const struct draft_text t = p->text(b, at, texts);
+        if (t.n_draft > 0) text[n++] = t;
+    }
+    return n;
+}
+
 int draft_model_make(struct steno_batch *b, int plan, struct draft_text *text, int n, int64_t *us)
 {
     const int64_t t0 = os_now_ns();

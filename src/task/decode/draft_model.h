@@ -47,6 +47,17 @@ struct draft_text {
     struct logit_rules rules; /* of the draft model */
 };
 
+/* The texts of a task that may need draft tokens, in places 0 to n - 1. */
+struct draft_places {
+    uint32_t n;
+    int (*steps)(const struct steno_batch *b, uint32_t at); /* does a text at this place step in the next replay? */
+    /* Its text, with the number of draft tokens while `texts` texts step together; 0: it needs none */
+    struct draft_text (*text)(const struct steno_batch *b, uint32_t at, int32_t texts);
+};
+/* Collects the texts that need draft tokens before the next replay. @return their number; 0: too many texts step, or batch b has no draft
+ * model */
+int draft_texts_collect(const struct steno_batch *b, const struct draft_places *p, struct draft_text text[DRAFT_TEXTS_MAX]);
+
 /* Drafts for several texts of at least one id. Rules of the lanes apply; logits processors do not. @return as exec_chain */
 int draft_model_propose(struct steno_batch *d, int plan, struct draft_text *text, int n);
 

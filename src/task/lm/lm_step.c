@@ -132,22 +132,18 @@ static int waiting_start(struct steno_batch *b)
 
 /* ---- draft tokens of the draft model ----------------------------------------------------------------------------------------- */
 
-/* Collects the texts that need draft tokens in text[n], which may be NULL. @return their number */
-static int drafts_add(struct steno_batch *b, struct draft_text *text)
+static int lane_steps(const struct steno_batch *b, uint32_t at) { return user_of(b, at) && !reads(b, at); }
+
+static struct draft_text lane_text(const struct steno_batch *b, uint32_t at, int32_t texts)
 {
-    int32_t choosing = 0;
-    int n = 0;
-    for (uint32_t i = 0; b->draft && i < b->n_windows; i++) choosing += user_of(b, i) && !reads(b, i);
-    for (uint32_t i = 0; b->draft && i < b->n_windows && n < DRAFT_TEXTS_MAX && choosing <= DRAFT_TEXTS_MAX; i++) {
-        const steno_session *s = user_of(b, i);
-        const struct generator *c = s ? &lm_of(s)->request.generator : NULL;
-        if (!c || reads(b, i) || c->status || c->lane->sampler.done) continue;
-        const struct draft_text t = generator_text(c, choosing);
-        if (t.n_draft < 1) continue;
-        if (text) text[n] = t;
-        n++;
-    }
-    return n;
+    const struct generator *c = &lm_of(user_of(b, at))->request.generator;
+    return c->status || c->lane->sampler.done ? (struct draft_text){ 0 } : generator_text(c, texts);
+}
+
+/* Collects the texts that need draft tokens. @return their number */
+static int drafts_add(const struct steno_batch *b, struct draft_text *text)
+{
+    return draft_texts_collect(b, &(struct draft_places){ b->n_windows, lane_steps, lane_text }, text);
 }
 
 static int drafts_make(struct steno_batch *b)
@@ -245,7 +241,8 @@ static int next(void *user)
     }
     run_costs_end(&b->costs, rows);
     if (ended || is_due(b) || !waiting_start(b)) return 0;
-    l->goes_on = drafts_add(b, NULL) > 0;
+    struct draft_text text[DRAFT_TEXTS_MAX];
+    l->goes_on = drafts_add(b, text) > 0;
     return !l->goes_on && rows_collect(b);
 }
 

@@ -38,13 +38,9 @@ struct pair { int beams; steno_batch *b; steno_session *s[2]; struct asked asked
 
 static void pair_open(struct pair *x)
 {
-    steno_batch_params bp;
-    steno_session_params sp;
-    steno_batch_params_init(&bp);
-    steno_session_params_init(&sp);
-    bp.max_windows = 2;
+    const steno_batch_params bp = batch_params_of(2, 1);
     assert_int_equal(steno_batch_open(&x->b, tdt, NULL, &bp, NULL), 0);
-    sp.batch = x->b;
+    const steno_session_params sp = session_params_in(x->b);
     for (int i = 0; i < 2; i++) assert_int_equal(steno_session_open(&x->s[i], tdt, NULL, &sp, NULL), 0);
 }
 

@@ -23,22 +23,16 @@ enum { MANY = 8, MANY_S = 3 };
 static steno_batch *many_open(const steno_model *m, steno_session **s)
 {
     steno_batch *b;
-    steno_session_params sp;
     s[0] = session_in_batch(&b, m, MANY, 1);
-    steno_session_params_init(&sp);
-    sp.batch = b;
+    const steno_session_params sp = session_params_in(b);
     for (int i = 1; i < MANY; i++) assert_int_equal(steno_session_open(&s[i], m, NULL, &sp, NULL), 0);
     return b;
 }
 
 static int64_t many_memory(const steno_model *m, steno_batch *b)
 {
-    steno_batch_params bp;
-    steno_session_params sp;
-    steno_batch_params_init(&bp);
-    steno_session_params_init(&sp);
-    bp.max_windows = MANY;
-    sp.batch = b;
+    const steno_batch_params bp = batch_params_of(MANY, 1);
+    const steno_session_params sp = session_params_in(b);
     return steno_batch_memory(m, NULL, &bp) + MANY * steno_session_memory(m, NULL, &sp);
 }
 
@@ -118,10 +112,9 @@ static void test_the_memory_that_is_reported_counts_the_tokens_of_texts(void **s
     const struct audio a = bursts((MANY + LONG_S) * RATE);
     for (size_t k = 0; k < sizeof beams / sizeof *beams; k++) {
         steno_session *s[MANY];
-        steno_session_params sp;
-        steno_session_params_init(&sp);
         count_begin(-1);
-        steno_batch *b = sp.batch = many_open(tdt, s);
+        steno_batch *b = many_open(tdt, s);
+        const steno_session_params sp = session_params_in(b);
         const int64_t said = many_memory(tdt, b);
         many_run_with(b, s, &a, LONG_S, beams[k]);
         assert_true(pk_tokens(s[0]) > 400);

@@ -34,16 +34,14 @@ static void done(void *user, steno_session *s, int status)
 /* A batch of so many windows, and two sessions of it. */
 static steno_batch *two_open(struct two *t, const steno_model *m, int windows)
 {
-    steno_session_params sp;
-    steno_batch_params bp;
-    steno_batch_params_init(&bp);
-    steno_session_params_init(&sp);
-    bp.max_windows = windows;
+    steno_batch *b;
+    steno_batch_params bp = batch_params_of(windows, 1);
     bp.on_done = done;
     bp.user = t;
-    assert_int_equal(steno_batch_open(&sp.batch, m, NULL, &bp, NULL), 0);
+    assert_int_equal(steno_batch_open(&b, m, NULL, &bp, NULL), 0);
+    const steno_session_params sp = session_params_in(b);
     for (int i = 0; i < 2; i++) assert_int_equal(steno_session_open(&t->s[i], m, NULL, &sp, NULL), 0);
-    return sp.batch;
+    return b;
 }
 
 static void two_close(struct two *t, steno_batch *b)

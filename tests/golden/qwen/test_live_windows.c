@@ -121,10 +121,8 @@ static void test_growing_clips_of_a_batch_have_the_results_of_each_alone(void **
     static double const seconds[] = { 6, 9, 13, 17, 25 };
     steno_batch *b;
     steno_session *s[2];
-    steno_session_params sp;
     s[0] = session_in_batch(&b, model, 2, 1);
-    steno_session_params_init(&sp);
-    sp.batch = b;
+    const steno_session_params sp = session_params_in(b);
     assert_int_equal(steno_session_open(&s[1], model, NULL, &sp, NULL), 0);
     for (size_t k = 0; k < sizeof seconds / sizeof *seconds; k++) {
         struct tap tap[2];
