@@ -933,7 +933,8 @@ typedef struct steno_transcribe_params {
      * that begin at the same place and end elsewhere have rows each, from `first` 0 on. With `verify` the rows are those of the fast
      * arithmetic. Windows in `resume`, and windows that the guards leave out before the encoder runs, have none. */
     void (*on_rows)(void *user, const steno_rows *r);
-    /* Voice-activity model for models that decode clips; its spans become the segments. NULL: split at the quietest places. Spans longer
+    /* Voice-activity model for models that decode clips; its spans become the segments. NULL: split at the quietest places. Nemotron's
+     * models of streams decode each span as a stream; NULL: all audio is one. Spans longer
      * than the longest clip, or 60 s, are split in the same way. The session allocates a detector when the first such request begins, and
      * keeps it while requests use the same model. It takes the memory of its session plus room for two longest spans (max_segment_ms). The
      * spans can be read with steno_span_get. Merged spans leave out pauses longer than the sum of 60 s, max_segment_ms and merge_ms.

@@ -242,6 +242,24 @@ int fbank_stream_least(struct fbank_stream *r, int least, int most, float *out, 
     return rc == STREAM_WAITS && *n >= least ? STENO_OK : rc;
 }
 
+void fbank_stream_restart(struct fbank_stream *r)
+{
+    fbank_begin(r->fbank);
+}
+
+int64_t fbank_stream_feed(struct fbank_stream *r, const float *pcm, int64_t n, int most, float *out, size_t ld, int *rows)
+{
+    const int64_t t = os_now_ns();
+    int64_t at = 0;
+    while (at < n && *rows < most) {
+        const int64_t fit = samples_for(r, most - *rows), take = n - at < fit ? n - at : fit;
+        *rows += (int)fbank_push(r->fbank, pcm + at, take, out + (size_t)*rows * ld, ld);
+        at += take;
+    }
+    r->time.features_ns += os_now_ns() - t;
+    return at;
+}
+
 int fbank_stream_flush(struct fbank_stream *r, float *out, size_t ld)
 {
     return (int)fbank_end(r->fbank, out, ld);

@@ -86,6 +86,10 @@ static inline void fbank_stream_piece_take(struct fbank_stream *r) { r->n_held =
  * appended to its *n rows. STREAM_WAITS: there are fewer than `least`. */
 int fbank_stream_least(struct fbank_stream *r, int least, int most, float *out, size_t ld, int *n, steno_error *e);
 int fbank_stream_flush(struct fbank_stream *r, float *out, size_t ld); /* the rows that waited for audio after them */
+/* The same rows of pcm[n], beside a source that is read as samples. fbank_stream_restart begins each such audio. fbank_stream_feed appends
+ * to its *rows rows until there are `most`. @return the number of samples that it took */
+void fbank_stream_restart(struct fbank_stream *r);
+int64_t fbank_stream_feed(struct fbank_stream *r, const float *pcm, int64_t n, int most, float *out, size_t ld, int *rows);
 /* The next rows of the stream, at most `max`; *n 0: the stream has ended. */
 int fbank_stream_next(struct fbank_stream *r, int max, float *out, size_t ld, int *n, steno_error *e);
 #endif

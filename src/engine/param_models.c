@@ -47,7 +47,7 @@ static const struct { unsigned models; const char *why, *audio_lm; } reasons[] =
     { MODELS_AUDIO_LM, "is for audio language models", NULL },
     { MODELS_AR | MODELS_CLIPS | MODELS_PIECES_STREAM, "is for models that decode windows or clips", NULL },
     { MODELS_PIECES_STREAM, "is for models that decode streams with a choice of look-ahead", NULL },
-    { MODELS_CLIPS, "is for models that decode clips", NULL },
+    { MODELS_CLIPS | MODELS_PIECES_STREAM, "is for models that decode clips", NULL },
     { MODELS_CONTEXT, "is for language models, and for models with a choice of the longest clip", NULL },
     { MODELS_PIECES | MODELS_PIECES_STREAM, "is for models with a transducer, a CTC head, or both (Parakeet)", NULL },
     { MODELS_FBANK, "is for models whose filter banks are shifted and scaled", NULL },
@@ -63,7 +63,7 @@ static const struct { unsigned models; const char *why, *audio_lm; } reasons[] =
 /* A transducer of streams carries its state from the first sample to the last. */
 static const char *stream_why(const struct param *r)
 {
-    if (r->models == MODELS_CLIPS || !strcmp(r->name, "clip_timestamps"))
+    if (!strcmp(r->name, "clip_timestamps"))
         return "cuts audio into clips, and this model decodes a file as one stream, silence included";
     if (r->models == MODELS_BEAMS) return "is for searches that end with their clip, and this model reports words while the stream goes on";
     if (r->models != MODELS_RESUMED) return NULL;

@@ -12,8 +12,10 @@ M=${STENO_SHARED:-/none}/material
 N=$M/nemotron/nemotron-tiny.nemo
 if [ -f "$N" ]; then
     V="--vad silero --vad-model $M/funasr/silero/ggml-silero-v6.2.0.bin"
-    expect 2 "--vad is refused for a transducer of streams" -q -m "$N" $V "$DIGITS"
-    err_has "--vad cuts audio into clips, and this model decodes a file as one stream, silence included"
+    expect 0 "--vad makes each span of speech a stream" -q -m "$N" $V -f json "$DIGITS"
+    out_has '"text"'
+    expect 2 "--clip-timestamps is refused for a transducer of streams" -q -m "$N" --clip-timestamps 0,1 "$DIGITS"
+    err_has "cuts audio into clips, and this model decodes a file as one stream, silence included"
     expect 2 "--resume is refused for it, with the reason" -q -m "$N" --resume --output-dir parts "$DIGITS"
     err_has "--resume continues behind a finished clip, and this model decodes a file as one stream, whose state is not stored"
     err_has "leave it out"

@@ -152,7 +152,8 @@ static int open_model(struct vad *v, const char *path, const struct engine *e, c
 int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, const struct engine_opts *eo, int may_find)
 {
     const int vad_within = vad_is_within(e->model);
-    const int unasked = vad_within && may_find && !option_was_given(eo->given, "vad");
+    const int is_stream = option_served(e->model, "lookahead"); /* it needs no clips: spans are for those who ask for them */
+    const int unasked = vad_within && !is_stream && may_find && !option_was_given(eo->given, "vad");
     char *found = NULL;
     memset(v, 0, sizeof *v);
     v->o = o;

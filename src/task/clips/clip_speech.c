@@ -10,7 +10,7 @@
 
 enum { PER_MS = FBANK_RATE / 1000, PAUSE_MS = 60000, LONGEST_MS = 60000 /* of a span, if unlimited */ };
 
-static int longest_rows(const struct clip_speech *c) { return c->session->model->segment_ctx; }
+static int longest_rows(const struct clip_speech *c) { return c->session->model->segment_ctx; } /* 0: of a stream, any number */
 
 /* Samples of the longest clip. */
 static int64_t longest(const struct clip_speech *c)
@@ -182,7 +182,7 @@ static int clip_take(struct clip_speech *c)
     c->begin = c->end;
     if (n <= 0) return 0;
     c->end = c->rest;
-    if (n <= most || fbank_stream_rows_of(c->from, n) <= longest_rows(c)) return 1;
+    if (!most || n <= most || fbank_stream_rows_of(c->from, n) <= longest_rows(c)) return 1;
     level_measure(c->level, c->pcm + (c->begin - c->at), most / FBANK_HOP, c->session->batch->team);
     c->end = c->begin + level_cut(c->level, most / FBANK_HOP, most / FBANK_HOP) * FBANK_HOP;
     return 1;
@@ -200,8 +200,21 @@ int clip_speech_gather(struct clip_speech *c, int *has)
     }
 }
 
+const float *clip_speech_pcm(const struct clip_speech *c, int64_t *n)
+{
+    *n = c->end - c->begin;
+    return c->pcm + (c->begin - c->at);
+}
+
+void clip_speech_pass(struct clip_speech *c)
+{
+    c->begin = c->end;
+}
+
 void clip_speech_fill(struct clip_speech *c, float *out, size_t ld)
 {
-    fbank_stream_fill(c->from, out, ld, c->pcm + (c->begin - c->at), c->end - c->begin);
-    c->begin = c->end;
+    int64_t n;
+    const float *pcm = clip_speech_pcm(c, &n);
+    fbank_stream_fill(c->from, out, ld, pcm, n);
+    clip_speech_pass(c);
 }

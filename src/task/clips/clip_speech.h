@@ -33,5 +33,8 @@ int clip_speech_take(struct clip_speech *c, const steno_transcribe_params *p, st
 int clip_speech_begin(struct clip_speech *c, steno_session *s, struct fbank_stream *from);
 int clip_speech_gather(struct clip_speech *c, int *has); /* as fbank_stream_gather */
 void clip_speech_fill(struct clip_speech *c, float *out, size_t ld); /* writes the current clip, as fbank_stream_clip */
+/* Alternative: the current clip's samples, which stay until it is passed. A model of streams has clips of any length. */
+const float *clip_speech_pcm(const struct clip_speech *c, int64_t *n);
+void clip_speech_pass(struct clip_speech *c);
 void clip_speech_close(struct clip_speech *c);
 #endif

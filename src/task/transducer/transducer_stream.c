@@ -3,46 +3,14 @@
  * A run has the next chunks of several streams: one of a live stream, as many as have been read of a file. A row depends on its chunk and
  * on earlier ones, so texts do not depend on how chunks are divided among runs. The states of the encoder and of the prediction network
  * carry over from run to run. Chunks become tokens one after another. A word is output when the next one begins, or a segment when the
- * next sentence begins. */
+ * next sentence begins. With a voice-activity model each span of speech is a stream of its own. */
 #include <stdio.h>
 #include <string.h>
 #include "base/os.h"
 #include "engine/batch_loop.h"
-#include "engine/stream_state.h"
 #include "engine/task.h"
 #include "task/clips/clip_step.h"
-#include "task/transducer/transducer_clips.h"
-
-/* State in a batch. */
-struct stream_run {
-    struct transducer_batch lanes; /* its lanes are not used: those of streams are in their sessions */
-    struct run_stream *place; /* [n_windows] by lane */
-};
-
-/* State in a session. */
-struct stream_pieces {
-    struct clip_session clips;
-    struct stream_state state;
-    struct transducer_lane lane;  /* tokens that have not been output */
-    struct buf text;
-
-    /* The request. */
-    struct transducer_hot hot;
-    int32_t chunk, prompt;
-    int sentences;            /* segments are sentences; 0: each chunk's words */
-
-    /* The audio so far. */
-    float *rows;              /* [STREAM_ROWS_LAST, width] rows that are in no run yet */
-    int32_t n_rows, n_before; /* their number; rows in earlier runs */
-    int is_complete, is_over; /* all rows are there; and they are in runs */
-    const char *language;
-};
-
-static struct stream_pieces *pieces_of(const steno_session *s) { return s->part; }
-static struct stream_run *stream_run_of(const struct steno_batch *b) { return b->part; }
-static const struct transducer_stream *stream_of(const steno_model *m) { return transducer_of(m)->stream; }
-static size_t row_width(const steno_model *m) { return (size_t)fbank_width(fbank_bank_of(m)); }
-static int64_t row_samples(const steno_model *m) { return (int64_t)fbank_bank_of(m)->lfr_n * FBANK_HOP; }
+#include "task/transducer/transducer_stream.h"
 
 /* ---- a request */
 
@@ -81,7 +49,7 @@ static int take_language(steno_session *s)
     struct stream_pieces *v = pieces_of(s);
     const char *asked = clips_of(s)->request.p.language;
     v->prompt = m->automatic;
-    v->language = NULL;
+    v->asked = NULL;
     if (language_is_auto(asked)) return STENO_OK;
     const int known = language_find(asked);
     for (int pass = 0; pass < 3; pass++)
@@ -89,7 +57,7 @@ static int take_language(steno_session *s)
             const char *name = pass < 2 ? asked : known < 0 ? NULL : language_code(known);
             if (!name || !is_language(m->prompt[i].language, name, pass == 0)) continue;
             v->prompt = m->prompt[i].id;
-            v->language = m->prompt[i].language;
+            v->asked = m->prompt[i].language;
             return STENO_OK;
         }
     char names[300] = "";
@@ -107,12 +75,23 @@ static int take(steno_session *s)
     return rc ? rc : transducer_hot_take(&pieces_of(s)->hot, s->model, &clips_of(s)->request.p, &s->error);
 }
 
-static void begin(steno_session *s)
+/* Begins a stream: the request's, or that of a span. */
+static void stream_begin(steno_session *s)
 {
     struct stream_pieces *v = pieces_of(s);
     v->n_rows = v->n_before = v->is_complete = v->is_over = 0;
+    v->language = v->asked;
     v->state.copy[STATE_KEYS].newest = (uint32_t)stream_of(s->model)->behind;
     transducer_lane_begin(&v->lane, s->model, &v->hot);
+}
+
+static void begin(steno_session *s)
+{
+    struct stream_pieces *v = pieces_of(s);
+    v->in_span = 0;
+    v->span_at = 0;
+    v->span_end = INT64_MAX;
+    stream_begin(s);
 }
 
 static void end(steno_session *s)
@@ -129,20 +108,77 @@ static int32_t rows_ready(const struct stream_pieces *v)
     return v->is_complete ? v->n_rows : v->n_rows / v->chunk * v->chunk;
 }
 
+static int is_ready(const struct stream_pieces *v)
+{
+    return !v->is_over && (rows_ready(v) || v->lane.ids.len);
+}
+
+/* Most rows to gather for a run. */
+static int rows_most(const struct stream_pieces *v) { return STREAM_ROWS / v->chunk * v->chunk; }
+
+/* The rows that wait for audio behind them. */
+static void rows_end(steno_session *s)
+{
+    struct stream_pieces *v = pieces_of(s);
+    const size_t width = row_width(s->model);
+    v->n_rows += fbank_stream_flush(&v->clips.fbank, v->rows + (size_t)v->n_rows * width, width);
+    v->is_complete = 1;
+}
+
+/* Begins the next span. *has 0: there is none */
+static int span_begin(steno_session *s, int *has)
+{
+    struct stream_pieces *v = pieces_of(s);
+    struct clip_speech *c = &v->clips.speech;
+    const int rc = clip_speech_gather(c, has);
+    if (rc || !*has) return rc;
+    v->in_span = 1;
+    v->span_at = c->begin;
+    v->span_end = c->end;
+    v->span_read = 0;
+    stream_state_end(s->batch, &v->state);
+    stream_begin(s);
+    fbank_stream_restart(&v->clips.fbank);
+    return STENO_OK;
+}
+
+/* Makes the next rows of the span. */
+static void span_rows(steno_session *s)
+{
+    struct stream_pieces *v = pieces_of(s);
+    const size_t width = row_width(s->model);
+    int64_t n;
+    const float *pcm = clip_speech_pcm(&v->clips.speech, &n);
+    v->span_read += fbank_stream_feed(&v->clips.fbank, pcm + v->span_read, n - v->span_read, rows_most(v), v->rows, width, &v->n_rows);
+    if (v->span_read == n && !v->is_complete) rows_end(s);
+}
+
+/* As gather, of spans of speech. */
+static int gather_speech(steno_session *s, int *has)
+{
+    struct stream_pieces *v = pieces_of(s);
+    for (;;) {
+        if (v->in_span) span_rows(s);
+        *has = v->in_span && is_ready(v);
+        if (*has) return STENO_OK;
+        if (v->in_span) clip_speech_pass(&v->clips.speech); /* a short span may have no rows */
+        v->in_span = 0;
+        const int rc = span_begin(s, has);
+        if (rc || !*has) return rc;
+    }
+}
+
 static int gather(steno_session *s, int *has)
 {
     struct stream_pieces *v = pieces_of(s);
     struct fbank_stream *r = &v->clips.fbank;
-    const size_t width = row_width(s->model);
+    if (v->clips.speech.model) return gather_speech(s, has);
     if (!v->is_complete) {
-        const int rc = fbank_stream_least(r, v->chunk, STREAM_ROWS / v->chunk * v->chunk, v->rows, width, &v->n_rows, &s->error);
+        const int rc = fbank_stream_least(r, v->chunk, rows_most(v), v->rows, row_width(s->model), &v->n_rows, &s->error);
         if (rc) return rc;
-        if (r->ended) {
-            v->n_rows += fbank_stream_flush(r, v->rows + (size_t)v->n_rows * width, width);
-            v->is_complete = 1;
-        }
+        if (r->ended) rows_end(s);
     }
-    *has = !v->is_over && (rows_ready(v) || v->lane.ids.len);
+    *has = is_ready(v);
     return STENO_OK;
 }
 
@@ -156,12 +192,14 @@ static void fill(steno_session *s, struct clip_window *w, float *x, size_t ld)
     const int32_t n = rows_ready(v);
     for (size_t i = 0; i < (size_t)n; i++) memcpy(x + i * ld, v->rows + i * width, width * sizeof *x);
     memmove(v->rows, v->rows + (size_t)n * width, (size_t)(v->n_rows - n) * width * sizeof *x);
-    w->at = q->from + v->n_before * row_samples(s->model);
+    const int64_t at = q->from + v->span_at;
+    w->at = at + v->n_before * row_samples(s->model);
     v->n_rows -= n;
     v->n_before += n;
     v->is_over = v->is_complete;
-    /* Not the audio's end, which is not known yet when a stream's last words are reported. */
-    w->end = q->from + v->n_before * row_samples(s->model);
+    /* Not the audio's end, which is not known yet when a stream's last words are reported; but that of a span. */
+    w->end = at + v->n_before * row_samples(s->model);
+    if (w->end - q->from > v->span_end) w->end = q->from + v->span_end;
     clip_rows_report(s, w, &(struct clip_rows){ "features", x, 0, n, fbank_features(fbank_bank_of(s->model)), ld });
 }
 
@@ -218,7 +256,7 @@ static struct clip_pieces pieces_from(const steno_session *s, int32_t from, int3
 static int report(steno_session *s, const struct clip_window *w, int32_t from, int32_t to)
 {
     struct stream_pieces *v = pieces_of(s);
-    const struct clip_window whole = { .s = s, .at = v->clips.request.from, .end = w->end, .rows = w->rows };
+    const struct clip_window whole = { .s = s, .at = v->clips.request.from + v->span_at, .end = w->end, .rows = w->rows };
     if (from == to) return STENO_OK;
     const struct clip_pieces p = pieces_from(s, from, to);
     return clip_pieces_add(s, &whole, &p, &v->text);
@@ -341,81 +379,7 @@ static void part_close(steno_session *s)
     transducer_hot_done(&v->hot);
 }
 
-/* ---- benchmarks */
-
-enum { BENCH_ROWS = 56 /* that a benchmark has of each stream */, BENCH_TOKENS = 18 /* in them: four a second */ };
-
-/* A run with the next chunk of each stream: rows of no sound. before: rows of earlier chunks */
-static int bench_chunk(steno_session *s, struct stream_state *stream, uint32_t streams, uint32_t chunk, uint32_t before)
-{
-    struct steno_batch *b = s->batch;
-    struct stream_run *c = stream_run_of(b);
-    struct clip_batch *clips = &c->lanes.clips;
-    const struct plan *p = clip_encoder_of(b);
-    const size_t width = row_width(s->model), ld = p->slot[p->input].ld;
-    float *x = exec_input(b->exec, p);
-    int rc = STENO_OK;
-    for (size_t i = 0; i < (size_t)streams * chunk; i++) {
-        memset(x + i * ld, 0, (width - 1) * sizeof *x);
-        x[i * ld + width - 1] = (float)fbank_bank_of(s->model)->lfr_n; /* frames of the row */
-    }
-    stream_state_run(b);
-    b->run.n_rows = 0;
-    clips->n = clips->n_sequences = streams;
-    for (uint32_t i = 0; i < streams && !rc; i++) {
-        rc = stream_state_take(b, &stream[i], &s->error);
-        clips->sequence[i] = sequence_next(i ? &clips->sequence[i - 1] : NULL, chunk, stream[i].lane);
-        clips->window[i] = (struct clip_window){ .rows = clips->sequence[i] };
-        c->place[stream[i].lane] = (struct run_stream){ before, chunk };
-        c->lanes.busy[i] = &c->lanes.lane[i];
-        c->lanes.busy[i]->window = &clips->window[i];
-        transducer_lane_begin(c->lanes.busy[i], s->model, NULL);
-        for (uint32_t r = 0; r < chunk; r++) run_add(&b->run, pieces_of(s)->prompt, (int32_t)r, stream[i].lane, 0);
-    }
-    b->run.stream = c->place;
-    return rc ? rc : transducer_encode(b);
-}
-
-/* BENCH_ROWS of each stream in chunks, with their tokens. As in a long stream, a chunk sees all rows that it may. */
-static int bench_chunks(steno_session *s, struct stream_state *stream, uint32_t streams, uint32_t chunk)
-{
-    uint32_t tokens = 0, before = (uint32_t)stream_of(s->model)->behind;
-    int rc = STENO_OK;
-    for (uint32_t at = chunk; at <= BENCH_ROWS && !rc; at += chunk, before += chunk) {
-        const uint32_t due = at * BENCH_TOKENS / BENCH_ROWS;
-        rc = bench_chunk(s, stream, streams, chunk, before);
-        const int n = (int)(due - tokens), joins = ((int)chunk + TRANSDUCER_AHEAD - 1) / TRANSDUCER_AHEAD;
-        if (!rc) rc = transducer_bench(s->batch, streams, n + joins, n);
-        tokens = due;
-    }
-    return rc;
-}
-
-static int64_t bench_streams(steno_session *s, uint32_t streams, int chunk)
-{
-    struct stream_state stream[MAX_WINDOWS] = { 0 };
-    int rc = STENO_OK;
-    if (chunk > BENCH_ROWS || BENCH_ROWS % chunk || stream_of(s->model)->behind % chunk)
-        return err_set(&s->error, STENO_EARG, "chunks of %d rows: %d rows and the %d before them are not whole chunks", chunk, BENCH_ROWS,
-                       (int)stream_of(s->model)->behind);
-    for (uint32_t i = 0; i < streams; i++) stream[i].copy[STATE_KEYS].newest = (uint32_t)stream_of(s->model)->behind;
-    const int64_t t0 = os_now_ns();
-    rc = bench_chunks(s, stream, streams, (uint32_t)chunk);
-    const int64_t us = (os_now_ns() - t0) / 1000;
-    for (uint32_t i = 0; i < streams; i++) {
-        stream_state_end(s->batch, &stream[i]);
-        stream_state_close(&stream[i]);
-    }
-    return rc ? session_ran(s, s->batch->exec, rc) : us;
-}
-
-/* Time of 56 rows of a stream in chunks of n rows, or of a stream for each window of the batch. */
-static int64_t bench(steno_session *s, const char *phase, int n)
-{
-    if (!strcmp(phase, "stream")) return bench_streams(s, 1, n);
-    if (!strcmp(phase, "streams")) return bench_streams(s, s->batch->n_windows, n);
-    return err_set(&s->error, STENO_EARG, "unknown phase '%s'; known are stream, streams", phase);
-}
+/* ---- the table */
 
 const struct task transducer_stream_task = {
     .name = "transducer-stream",
@@ -435,5 +399,5 @@ const struct task transducer_stream_task = {
     .request_take = clip_request_take,
     .request_end = clip_request_end,
     .batch_step = clip_step,
-    .bench = bench,
+    .bench = transducer_stream_bench,
 };
