@@ -189,3 +189,8 @@ int mel_stream_window(struct mel_stream *f, int64_t from, int n, int floor, floa
     memset(out + scaled, 0, ((size_t)f->window * row - scaled) * sizeof *out);
     return STENO_OK;
 }
+
+const float *mel_stream_frame(const struct mel_stream *f, int64_t i)
+{
+    return i >= f->base && i < f->base + f->n ? f->frame + i % f->cap * f->n_mels : NULL;
+}

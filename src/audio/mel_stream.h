@@ -44,4 +44,6 @@ int mel_stream_listen(struct mel_stream *f, const steno_source *src, steno_error
 /* Scaled frames [from, from + n) to out[window, n_mels], n <= window. The rest of the window is 0, as in the reference; with floor 1 it is
  * the level of silence. May return STREAM_WAITS. */
 int mel_stream_window(struct mel_stream *f, int64_t from, int n, int floor, float *out, steno_error *e);
+/* Raw values of frame i, [n_mels]; NULL: it is not in the ring. Valid until the next call. */
+const float *mel_stream_frame(const struct mel_stream *f, int64_t i);
 #endif

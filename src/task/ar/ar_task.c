@@ -75,7 +75,8 @@ static size_t memory(const steno_model *m, const steno_team *team, int shared)
 {
     (void)shared;
     return sizeof(struct ar_session) + mel_stream_memory(mel_bank_of(m), window_of(m), team) + (size_t)m->n_vocab / 4 +
-           DECODERS * (sizeof(struct window_decoder) + decoder_memory(m, 0));
+           DECODERS * (sizeof(struct window_decoder) + decoder_memory(m, 0)) + (size_t)m->text_ctx * sizeof(int32_t) +
+           EARLIER_FRAMES * (size_t)mel_bank_of(m)->n_mels * sizeof(float);
 }
 
 static int part_open(steno_session *s, steno_error *e)
@@ -92,7 +93,9 @@ static int part_open(steno_session *s, steno_error *e)
     a->decoder = arena_array(&s->arena, DECODERS, sizeof *a->decoder);
     for (int i = 0; a->decoder && i < DECODERS; i++)
         if (decoder_init(&a->decoder[i], &s->arena, m, 0)) return err_nomem(e, decoder_memory(m, 0), "a session");
-    return a->decoder ? STENO_OK : err_nomem(e, DECODERS * sizeof *a->decoder, "a session");
+    a->earlier.ids = arena_array(&s->arena, (size_t)m->text_ctx, sizeof *a->earlier.ids);
+    a->earlier.frame = arena_array(&s->arena, EARLIER_FRAMES * (size_t)mel_bank_of(m)->n_mels, sizeof *a->earlier.frame);
+    return a->decoder && a->earlier.ids && a->earlier.frame ? STENO_OK : err_nomem(e, DECODERS * sizeof *a->decoder, "a session");
 }
 
 static void part_close(steno_session *s)

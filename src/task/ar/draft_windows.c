@@ -163,11 +163,11 @@ void draft_windows_check(struct steno_batch *b, struct window_decoder *w)
         if (attempts->failed || l->sampler.done || right == n || l->sampler.out[l->sampler.n - 1].id != row[right + 1].token) break;
         right++;
     }
-    if (chosen == right) attempts->uses_draft = 0; /* sampling failed: continue with single steps */
+    if (chosen == right) attempts->uses_draft = attempts->uses_text = 0; /* sampling failed: continue with single steps */
     l->kv.len = first + chosen;
     state_truncate(&b->state[STATE_SELF], attempts->ar.lane0, (uint32_t)l->kv.len);
-    draft_model_rewind(b->draft, (uint16_t)w->decode_slot, l->kv.len);
-    speculation_learn(&w->speculation, n, right);
+    if (b->draft) draft_model_rewind(b->draft, (uint16_t)w->decode_slot, l->kv.len);
+    if (b->draft) speculation_learn(&w->speculation, n, right);
     w->s->timings.n_drafted += n;
     w->s->timings.n_accepted += right;
     attempts->ar.n_draft = 0;

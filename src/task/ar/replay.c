@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/os.h"
 #include "engine/batch_loop.h"
+#include "task/ar/draft_text.h"
 #include "task/ar/draft_windows.h"
 #include "task/ar/logits_processors.h"
 
@@ -204,7 +205,9 @@ static int chain_next(void *user)
     a->n_steps_read++;
     if (ended || is_due(b)) return 0;
     a->goes_on = draft_windows_needed(b);
-    return !a->goes_on && rows_collect(b) > 0;
+    if (a->goes_on) return 0;
+    draft_texts_choose(b);
+    return rows_collect(b) > 0;
 }
 
 /* Runs replays until other work is due, including work of the draft model. */
@@ -214,6 +217,7 @@ static int chain_run(struct steno_batch *b)
     int ran, adjusted = 0;
     struct run_time spent;
     a->goes_on = 0;
+    draft_texts_choose(b);
     if (!rows_collect(b)) return STENO_OK;
     for (uint32_t i = 0; i < b->n_windows; i++) {
         const struct window_decoder *w = a->decode_slot[i].user;

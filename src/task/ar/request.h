@@ -11,6 +11,7 @@
 #include "engine/task.h"
 #include "search/rules.h"
 #include "task/decode/generation.h"
+#include "task/decode/prompt_lookup.h"
 #include "task/window/window.h"
 
 /* Thresholds for a decoded window; NAN disables a threshold. */
@@ -58,6 +59,16 @@ struct request {
     struct hotwords *hotwords;
 };
 
+enum { EARLIER_FRAMES = 10 };
+
+/* The text of the first window of the last request, which drafts for a request whose audio begins as it did (draft_text.h). */
+struct earlier_text {
+    int32_t *ids, n;    /* [text_ctx] */
+    float *frame;       /* [EARLIER_FRAMES, n_mels] the first frames */
+    struct lookup_odds odds[DRAFT_KINDS];
+    int has_odds;
+};
+
 /* State of this task in a session. */
 struct ar_session {
     struct mel_stream mel;
@@ -65,6 +76,7 @@ struct ar_session {
     struct window_decoder *decoder; /* [2] transcript and translation */
     struct request request;
     struct generation generation;   /* of steno_generate */
+    struct earlier_text earlier;
 };
 
 static inline struct ar_session *ar_of(const steno_session *s) { return s->part; }

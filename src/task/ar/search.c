@@ -3,6 +3,7 @@
  * Keys and values of the prompt do not depend on the temperature. An attempt with the same prompt starts at the prompt's last row. */
 #include "task/ar/search.h"
 #include "task/ar/decoding_rules.h"
+#include "task/ar/draft_text.h"
 #include "task/ar/draft_windows.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/prompt.h"
@@ -46,5 +47,6 @@ int search_begin(struct window_decoder *w, int again)
     buf_clear(&attempts->found);
     attempts->ar.found = p->n_best && search.beams ? &attempts->found : NULL;
     draft_windows_begin(w);
+    draft_text_begin(w);
     return STENO_OK;
 }

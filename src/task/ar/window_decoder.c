@@ -7,6 +7,7 @@
 #include "task/ar/window_decoder.h"
 #include "task/ar/attempt.h"
 #include "task/ar/decoding_rules.h"
+#include "task/ar/draft_text.h"
 #include "task/ar/draft_windows.h"
 #include "task/ar/logits_processors.h"
 #include "task/ar/prompt.h"
@@ -41,6 +42,7 @@ static void buffers_take(struct window_decoder *w, struct arena_take *t, const s
     attempts->mt19937 = arena_take(t, RUN_BEAMS, sizeof *attempts->mt19937);
     attempts->ar.beams.best = arena_take(t, ctx, sizeof *attempts->ar.beams.best);
     window->level = arena_take(t, 2 * (size_t)m->audio_ctx, sizeof *window->level);
+    if (!own) attempts->text = arena_take(t, 2 * ctx, sizeof *attempts->text);
     if (own) w->position.mel = arena_take(t, window_floats(m), sizeof *w->position.mel);
     if (!m->exact) return;
     window->mel_copy = arena_take(t, window_floats(m), sizeof *window->mel_copy);
@@ -480,6 +482,7 @@ int decoder_settle(struct window_decoder *w)
     int again = 0;
     int rc = attempt_settle(w, &again);
     if (rc || again) return rc;
+    draft_text_keep(w);
     rc = window_finish(w);
     if (!rc && !w->own) rc = w->request->sink->window_done(w->s);
     return rc ? rc : decoder_go_on(w);

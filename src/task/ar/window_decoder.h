@@ -6,6 +6,7 @@
 #include "task/ar/attempt.h"
 #include "task/ar/request.h"
 #include "task/decode/draft_model.h"
+#include "task/decode/prompt_lookup.h"
 #include "task/words/words.h"
 
 enum decoder_state { DECODER_IDLE, DECODER_WINDOW /* needs one */, DECODER_DECODE /* has one, in its decode slot */ };
@@ -63,7 +64,11 @@ struct decoder_attempts {
     struct buf found;        /* finished beams of the current search, if n_best is set */
     steno_step step;         /* argument of the caller's logits filter */
     int failed;              /* a grammar ran out of memory */
-    int uses_draft;          /* the draft model drafts for the current search */
+    int uses_draft;          /* the draft model drafts for the current search, */
+    int uses_text;           /* or the text that the session found last */
+    int32_t *text;           /* [2 text_ctx] of a session's own decoder: that text, then the chosen ids so far */
+    int32_t n_text, n_taken; /* ids; chosen ids among them */
+    struct prompt_lookup lookup;
 };
 
 struct window_decoder {

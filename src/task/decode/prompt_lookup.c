@@ -106,13 +106,21 @@ static int32_t look_up(struct prompt_lookup *d, const int32_t *ids, int32_t n, i
     return k;
 }
 
+int32_t prompt_lookup_find(struct prompt_lookup *d, const int32_t *ids, int32_t n, int32_t room, const struct run_costs *costs,
+                           int32_t rows)
+{
+    const int32_t most = d->most < room ? d->most : room;
+    d->n = most > 0 ? look_up(d, ids, n, most, costs, rows) : 0;
+    return d->n;
+}
+
 void prompt_lookup_rows(struct prompt_lookup *d, struct run *r, uint16_t lane, const int32_t *ids, int32_t n, int32_t room,
                         const struct run_costs *costs, int32_t lanes)
 {
     const struct lane *l = &r->lane[lane];
-    const int32_t most = d->most < room ? d->most : room;
     if (!d->seen) d->seen = n - 1; /* the prompt is not followed */
-    d->n = d->n_given ? (d->n_given < room ? d->n_given : room) : most > 0 ? look_up(d, ids, n, most, costs, lanes) : 0;
+    if (d->n_given) d->n = d->n_given < room ? d->n_given : room;
+    else prompt_lookup_find(d, ids, n, room, costs, lanes);
     d->n_given = 0;
     for (int32_t i = 0; i <= d->n; i++)
         run_add(r, i ? d->id[i - 1] : ids[n - 1], l->kv.len + i, lane, d->n ? ROW_DRAFT : ROW_SAMPLE);

@@ -44,6 +44,10 @@ struct prompt_lookup prompt_lookup_of(int32_t most);
 /* Rows of logits for a run of these lanes: one for each, plus draft tokens up to the number of rows that are still cheap. */
 static inline uint32_t prompt_lookup_rows_most(uint32_t lanes) { return lanes > 1 + DRAFT_MAX ? lanes : 1 + DRAFT_MAX; }
 
+/* Draft tokens after ids[n], at most `room`, beside the `rows` rows of a run: d->id. @return their number, d->n */
+int32_t prompt_lookup_find(struct prompt_lookup *d, const int32_t *ids, int32_t n, int32_t room, const struct run_costs *costs,
+                           int32_t rows);
+
 /* Adds rows to the run: the last chosen id, then draft tokens. ids[n]: all ids so far. room: most draft tokens; lanes: rows of the run
  * without draft tokens. */
 void prompt_lookup_rows(struct prompt_lookup *d, struct run *r, uint16_t lane, const int32_t *ids, int32_t n, int32_t room,
