@@ -289,6 +289,10 @@ endif()
 
 find_program(STENO_PYTHON python3)
 mark_as_advanced(STENO_PYTHON)
+execute_process(COMMAND "${STENO_PYTHON}" -c "import numpy" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+if(failed AND EXISTS /usr/bin/python3) # the system's has numpy (script/bootstrap), which another one in PATH may lack
+    set_property(CACHE STENO_PYTHON PROPERTY VALUE /usr/bin/python3)
+endif()
 file(GLOB scripts CONFIGURE_DEPENDS tests/hub/test_*.py)
 foreach(script IN LISTS scripts)
     cmake_path(GET script STEM name)
