@@ -70,13 +70,13 @@ static void piece_put(FILE *f, const struct console *c, int styled, const char *
 {
     size_t n;
     const char *s = utf8_strip(text, &n);
-    const size_t lead = (size_t)(s - text), room = TOKEN_TEXT_SZ - 1 - strlen(held);
+    const size_t lead = (size_t)(s - text), n_held = strlen(held);
     if (n == 0) {
-        if (*begun) strncat(held, text, room);
+        if (*begun) snprintf(held + n_held, TOKEN_TEXT_SZ - n_held, "%s", text);
         return;
     }
     struct sink to = sink_to_stream(f);
-    if (*begun) text_put(&to, form_of(f), held, strlen(held));
+    if (*begun) text_put(&to, form_of(f), held, n_held);
     if (*begun) text_put(&to, form_of(f), text, lead);
     if (styled) style_begin(f, c, p);
     text_put(&to, form_of(f), s, n);
