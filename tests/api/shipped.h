@@ -20,7 +20,7 @@ static inline struct audio demo_audio(int64_t lead, int64_t tail, int times)
     const size_t sz = fread(file, 1, sizeof file, f);
     fclose(f);
     assert_true(sz > HEADER && !memcmp(file, "RIFF", 4) && !memcmp(file + 36, "data", 4));
-    const int64_t n = (int64_t)(sz - HEADER) / 2, one = lead + n + tail;
+    const int64_t n = sz > HEADER ? (int64_t)(sz - HEADER) / 2 : 0, one = lead + n + tail;
     struct audio a = { calloc((size_t)(one * times), sizeof(float)), one * times };
     assert_non_null(a.pcm);
     for (int k = 0; k < times; k++)
