@@ -287,12 +287,15 @@ endif()
 
 # ---- the hubs' client, against an imitation of both hubs on the loopback interface
 
+if(NOT STENO_PYTHON) # the system's, if it has numpy (script/bootstrap) and the first in PATH has not
+    execute_process(COMMAND python3 -c "import numpy" RESULT_VARIABLE without OUTPUT_QUIET ERROR_QUIET)
+    execute_process(COMMAND /usr/bin/python3 -c "import numpy" RESULT_VARIABLE system_without OUTPUT_QUIET ERROR_QUIET)
+    if(without AND NOT system_without)
+        set(STENO_PYTHON /usr/bin/python3 CACHE FILEPATH "The Python of the tests")
+    endif()
+endif()
 find_program(STENO_PYTHON python3)
 mark_as_advanced(STENO_PYTHON)
-execute_process(COMMAND "${STENO_PYTHON}" -c "import numpy" RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
-if(failed AND EXISTS /usr/bin/python3) # the system's has numpy (script/bootstrap), which another one in PATH may lack
-    set_property(CACHE STENO_PYTHON PROPERTY VALUE /usr/bin/python3)
-endif()
 file(GLOB scripts CONFIGURE_DEPENDS tests/hub/test_*.py)
 foreach(script IN LISTS scripts)
     cmake_path(GET script STEM name)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Zero crossings of the sinc on either side, and the shape of its Kaiser window: 80 dB at the stop band. */
+/* Zero crossings of the sinc on either side, and the shape of its Kaiser window. */
 enum { CROSSINGS = 24 };
 static const double cutoff = 0.92, beta = 8.0, pi = 3.14159265358979323846;
 
@@ -29,7 +29,7 @@ static double tap(double t, double scale, double half)
 {
     const double x = pi * scale * t, at = t / half;
     if (fabs(at) >= 1) return 0;
-    return (x == 0 ? 1 : sin(x) / x) * bessel_i0(beta * sqrt(1 - at * at)) / bessel_i0(beta);
+    return (x == 0 ? 1 : sin(x) / x) * bessel_i0(beta * sqrt(1 - at * at));
 }
 
 /* Each row sums to 1, so that a constant stays itself. */
@@ -39,8 +39,8 @@ static void taps_fill(struct media_rate *r, double scale)
     for (int p = 0; p < r->up; p++) {
         float *row = r->taps + (size_t)p * (size_t)n;
         double sum = 0;
-        for (int k = 0; k < n; k++) sum += tap(k - r->half + 1 - (double)p / r->up, scale, r->half);
-        for (int k = 0; k < n; k++) row[k] = (float)(tap(k - r->half + 1 - (double)p / r->up, scale, r->half) / sum);
+        for (int k = 0; k < n; k++) sum += row[k] = (float)tap(k - r->half + 1 - (double)p / r->up, scale, r->half);
+        for (int k = 0; k < n; k++) row[k] = (float)(row[k] / sum);
     }
 }
 

@@ -205,18 +205,24 @@ static void wav_close(void *d)
     free(w);
 }
 
-static int wav_open(void **d, const struct media_input *in, steno_error *e)
+/* The header alone: what is sampled at another rate gets its filter when it is opened for reading. */
+static int wav_describe(struct wav *w, const struct media_input *in, steno_error *e)
 {
-    *d = NULL;
-    struct wav *w = calloc(1, sizeof *w);
-    if (!w) return media_nomem(e, sizeof *w, "a WAV file");
     w->in = in;
     w->channel = STENO_MEDIA_MIX;
-    int status = read_header(w, e);
-    if (status == STENO_OK && in->track > 1) status = media_no_track(in, in->track, 1, STENO_EUNSUPPORTED, e);
+    const int status = read_header(w, e);
+    return status == STENO_OK && in->track > 1 ? media_no_track(in, in->track, 1, STENO_EUNSUPPORTED, e) : status;
+}
+
+static int wav_open(void **d, const struct media_input *in, steno_error *e)
+{
+    struct wav *w = *d = calloc(1, sizeof *w);
+    if (!w) return media_nomem(e, sizeof *w, "a WAV file");
+    int status = wav_describe(w, in, e);
     if (status == STENO_OK && w->hz != MEDIA_RATE) status = media_rate_open(&w->rate, w->hz, in->name, e);
-    if (status == STENO_OK) *d = w;
-    else wav_close(w);
+    if (status == STENO_OK) return STENO_OK;
+    wav_close(w);
+    *d = NULL;
     return status;
 }
 
@@ -262,11 +268,10 @@ static void wav_decoded(const void *d, struct media_decoded *h)
 
 int media_wav_is_plain(const struct media_input *in)
 {
-    void *d;
-    if (wav_open(&d, in, NULL) != STENO_OK) return 0;
-    const struct wav *w = d;
-    const int plain = !w->rate && !w->is_float && w->bytes == 2 && w->channels == 1 && (w->whole || in->live);
-    wav_close(d);
+    struct wav *w = calloc(1, sizeof *w);
+    const int plain = w && wav_describe(w, in, NULL) == STENO_OK && w->hz == MEDIA_RATE && !w->is_float && w->bytes == 2 &&
+                      w->channels == 1 && (w->whole || in->live);
+    free(w);
     return plain;
 }
 
