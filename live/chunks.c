@@ -84,6 +84,8 @@ int chunks_open(struct chunks *c, const struct kept *sound, const struct live_pa
     c->params.user = c;
     c->params.on_segment = on_segment;
     c->params.should_abort = NULL; /* its caller ends the turn */
+    c->params.vad_model = NULL;    /* spans of speech would wait for their end; turns have a detector of their own */
+    c->params.vad = NULL;
     c->params.word_timestamps = 1;
     if (c->params.lookahead == STENO_LOOKAHEAD_MOST && steno_serves(p->chunks, STENO_CALL_TRANSCRIBE, "lookahead"))
         c->params.lookahead = STENO_LOOKAHEAD_USUAL; /* words, not sentences */

@@ -1,6 +1,6 @@
 /* steno-media: any sound file to 16 kHz mono. SPDX-License-Identifier: MIT
  *
- * Opens any file that FFmpeg reads (built without FFmpeg: WAV) and gives a steno_source for libsteno. Samples equal those of
+ * Opens any file that FFmpeg reads (built without it: WAV of 4 to 192 kHz, PCM or float, resampled by steno). Samples equal those of
  * `ffmpeg -i FILE -f s16le -ac 1 -acodec pcm_s16le -ar 16000 -` divided by 32768, the input of the Whisper reference. They are placed by
  * the container's clock: silence fills the time before the first sound of a film, and gaps of 0.1 s and more. The reference omits that
  * silence (steno_media_params.unclocked). Audio is decoded when it is read and never held as a whole.

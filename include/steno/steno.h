@@ -934,19 +934,19 @@ typedef struct steno_transcribe_params {
      * arithmetic. Windows in `resume`, and windows that the guards leave out before the encoder runs, have none. */
     void (*on_rows)(void *user, const steno_rows *r);
     /* Voice-activity model for models that decode clips; its spans become the segments. NULL: split at the quietest places. Nemotron's
-     * models of streams decode each span as a stream; NULL: all audio is one. Spans longer
+     * models of streams decode each span as a stream, which may have several segments; NULL: all audio is one. Spans longer
      * than the longest clip, or 60 s, are split in the same way. The session allocates a detector when the first such request begins, and
      * keeps it while requests use the same model. It takes the memory of its session plus room for two longest spans (max_segment_ms). The
      * spans can be read with steno_span_get. Merged spans leave out pauses longer than the sum of 60 s, max_segment_ms and merge_ms.
-     * Outside a batch, up to 16 segments that fit into the longest clip go through the encoder in one run, with unchanged texts; on_window
+     * Outside a batch, up to 16 clips that fit into the longest one go through the encoder in one run, with unchanged texts; on_window
      * is called for all of them first. A segment does not wait for a source that gives audio in real time. */
     const steno_model *vad_model;
     const struct steno_vad_params *vad; /* its parameters, copied; NULL: defaults. Its callbacks are called */
     double repetition_penalty;     /* logits of ids that the attempt already has are divided by it if positive, multiplied if negative; 0.01
                                       to 100, default 1: no effect. Whisper, Fun-ASR-Nano, Qwen3-ASR */
-    int32_t draft_max;             /* maximum number of draft tokens per run, 1 to 15; 0: none; -1, the default: as many as pay by measured
-                                      times. Of a draft model (steno_session_params); without one audio language models copy earlier text.
-                                      Above 0 refused with beams and at a temperature above 0. Fallback attempts have no drafts */
+    int32_t draft_max;             /* maximum number of draft tokens per run, 1 to 15; 0: none; -1, the default: as many as pay. Of a draft
+                                      model (steno_session_params); without one audio language models copy earlier text, and Whisper in live
+                                      requests its last. Above 0 refused with beams, or a temperature. Fallback attempts have none */
     int32_t n_resume;              /* bytes of resume; 0: start at the beginning */
     /* Resume of an interrupted request. After each window on_resume_point receives bytes; append them to those of earlier calls. The bytes
      * of the first calls, any number of them, are the `resume` of a later request. That request has the results of those windows, continues
@@ -1445,7 +1445,7 @@ STENO_API void steno_batch_close(steno_batch *b);
 enum steno_priority {
     STENO_PRIORITY_AUTO = -1,       /* the request's first window has class FIRST, the others class LATER */
     STENO_PRIORITY_END_OF_TURN = 0, /* a speaker has finished, and the text is awaited */
-    STENO_PRIORITY_LIVE = 1,        /* update of a text during speech */
+    STENO_PRIORITY_LIVE = 1,        /* update of a text during speech; Whisper drafts from the session's last text, see draft_max */
     STENO_PRIORITY_FIRST = 2,
     STENO_PRIORITY_LATER = 3        /* gets at least every fourth window while a request of this class waits */
 };

@@ -340,7 +340,6 @@ static void switch_clips(const struct ask *a, const struct form *f, struct job *
 
 int ask_fill_vad(struct ask *a, struct form *f, struct job *job, const steno_model *m, struct api_error *e)
 {
-    static const char none[] = "this server has no model of voice activity detection; leave it out";
     const int is_within = ask_served(m, "vad_model"), is_there = is_within ? job->params.vad_model != NULL : job->speech.params.size != 0;
     if (a->use_vad > 0 && !is_there && a->is_auto) {
         a->use_vad = 0;
@@ -348,7 +347,8 @@ int ask_fill_vad(struct ask *a, struct form *f, struct job *job, const steno_mod
     }
     if (a->use_vad > 0 && !is_there) {
         const char *name = form_has(f, "vad_filter") ? "vad_filter" : "chunking_strategy";
-        return api_fail(e, API_invalid_value, name, "%s: %s", name, none);
+        return api_fail(e, API_invalid_value, name, "%s: this server has no model of voice activity detection%s; leave it out", name,
+                        is_within ? " for the files of this model (--vad)" : "");
     }
     const int is_default = is_within ? is_there : is_there && a->vad_default;
     const int is_used = a->use_vad ? a->use_vad > 0 : is_default;

@@ -161,7 +161,7 @@ static void on_opened(void *user, struct ws *w)
     if (longest_s > 0) c->expiry = loop_at(c->a->p.loop, loop_now_ms() + (int64_t)(longest_s * 1000), on_expiry, c);
     const int rc = session_open(c, &e);
     if (rc != API_OK) listen_ended(c->machine, e.message);
-    if (rc != API_OK) ws_close(w, live_session_busy(c->a->p.metrics, &e) ? 1013 : 1011, api_code_name(e.code));
+    if (rc != API_OK) ws_close(w, live_session_refused(c->a->p.metrics, &e) ? 1013 : 1011, api_code_name(e.code));
     sessions_list(&c->a->sessions, &c->entry);
 }
 

@@ -85,7 +85,7 @@ static void *audio_open(void *user, const struct realtime_config *c, struct real
     };
     const int is_open = p.engine && live_session_open(&s, &p, e) == API_OK;
     connection->had_session |= is_open;
-    if (!is_open) live_session_busy(a->p.metrics, e);
+    if (!is_open) live_session_refused(a->p.metrics, e);
     return is_open ? s : NULL;
 }
 

@@ -459,7 +459,7 @@ int live_session_open(struct live_session **out, const struct live_session_param
     return code;
 }
 
-int live_session_busy(struct metrics *m, const struct api_error *e)
+int live_session_refused(struct metrics *m, const struct api_error *e)
 {
     const int status = api_status(e->code);
     if (status != 429 && status != 503) return 0;

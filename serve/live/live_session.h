@@ -47,7 +47,7 @@ struct live_session_params {
 int live_session_open(struct live_session **out, const struct live_session_params *p, struct api_error *e);
 /* For protocols that open a session when their connection is open, so that it has no status: counts a refusal of a busy server.
  * @return 1: the client may try again later */
-int live_session_busy(struct metrics *m, const struct api_error *e);
+int live_session_refused(struct metrics *m, const struct api_error *e);
 /* Any thread, never waits; one thread at a time. @return 0; 1: taken, but the ring is full: push no more until `room`; -1: the session is
  * over, or more than LIVE_RING_SLACK was pushed into a full ring, which ends it */
 int live_session_push(struct live_session *s, const void *bytes, size_t n);
@@ -59,8 +59,8 @@ void live_session_close(struct live_session *s);  /* after `ended`, or within it
 /* Time since a client that sends audio as a microphone gives it has sent the audio at t_ms. Within `event` */
 int64_t live_session_latency_ms(const struct live_session *s, int64_t t_ms);
 /* Time between updates after one that has waited for the work of others. While they wait for more than 250 ms, updates become rarer by
- * half, so that their texts stay recent. Else their rate grows by up to 1/8 a second for each, so that all sessions approach the same rate,
- * until they are least_ms apart */
+ * half, so that their texts stay recent. Else each adds up to 1/8 update per second to the rate, so that all sessions approach the same
+ * rate, until they are least_ms apart */
 int live_session_step(int step_ms, int least_ms, int64_t wait_us);
 int64_t live_session_pushed_ms(const struct live_session *s);
 #endif

@@ -60,11 +60,11 @@ static const struct { unsigned models; const char *why, *audio_lm; } reasons[] =
     { MODELS_PUNCTUATION, "is for punctuation models", NULL },
 };
 
-/* A transducer of streams carries its state from the first sample to the last. */
+/* A transducer of streams carries its state from the first sample of a stream to its last. */
 static const char *stream_why(const struct param *r)
 {
     if (!strcmp(r->name, "clip_timestamps"))
-        return "cuts audio into clips, and this model decodes a file as one stream, silence included";
+        return "cuts audio into clips, and this model decodes a file, or with vad_model a span of speech, as one stream";
     if (r->models == MODELS_BEAMS) return "is for searches that end with their clip, and this model reports words while the stream goes on";
     if (r->models != MODELS_RESUMED) return NULL;
     return "continues behind a finished clip, and this model decodes a file as one stream, whose state is not stored";

@@ -14,8 +14,12 @@ if [ -f "$N" ]; then
     V="--vad silero --vad-model $M/funasr/silero/ggml-silero-v6.2.0.bin"
     expect 0 "--vad makes each span of speech a stream" -q -m "$N" $V -f json "$DIGITS"
     out_has '"text"'
+    for option in "--vad-threshold 0.3" "--vad-merge-s 1" "--vad-max-speech-s 5"; do
+        expect 2 "$option needs voice activity" -q -m "$N" $option "$DIGITS"
+        err_has "${option% *} needs --vad"
+    done
     expect 2 "--clip-timestamps is refused for a transducer of streams" -q -m "$N" --clip-timestamps 0,1 "$DIGITS"
-    err_has "cuts audio into clips, and this model decodes a file as one stream, silence included"
+    err_has "cuts audio into clips, and this model decodes a file"
     expect 2 "--resume is refused for it, with the reason" -q -m "$N" --resume --output-dir parts "$DIGITS"
     err_has "--resume continues behind a finished clip, and this model decodes a file as one stream, whose state is not stored"
     err_has "leave it out"

@@ -15,9 +15,11 @@ from serving import SOURCE, SPOKEN, STENO, Server, run
 # Options of the server itself: the test that has each.
 SHOWN = {
     "test_align.py": "align-model", "test_attacks.py": "cors page", "test_fields.py": "strict-fields", "test_parakeet.py": "decoder-type",
-    "test_overload.py": "live-max-delay", "test_turns.py": "vad no-vad", "test_wyoming.py": "wyoming", "serving.py": "demo port", "load_mix.py": "per-ip",
-    "test_limits.py": "idle-unload memory-limit parallel queue queue-timeout timeout ingest max-upload max-seconds spool-max live live-step "
-                      "live-max-turn live-audio-padding live-max-seconds connections head-timeout body-timeout idle-timeout grace",
+    "test_overload.py": "live-max-delay", "test_turns.py": "vad no-vad", "test_wyoming.py": "wyoming", "serving.py": "demo port",
+    "load_mix.py": "per-ip",
+    "test_limits.py": "idle-unload memory-limit parallel queue queue-timeout timeout ingest max-upload max-seconds spool-max live "
+                      "live-step live-max-turn live-audio-padding live-max-seconds connections head-timeout body-timeout "
+                      "idle-timeout grace",
     "test_options.py": "any-model metrics log-text quiet tls-cert tls-key",
     "test_process.py": "live-last-pass model alias host unix prefix api-key-file no-auth allow-host trust-proxy spool",
 }

@@ -69,9 +69,10 @@ static int check_none_given(const struct engine_opts *eo, const char *need)
 }
 
 /* Check for options that have no effect with this model, or without voice activity. */
-static int check_given(const struct vad_opts *o, const struct engine_opts *eo, int vad_within)
+static int check_given(const struct vad_opts *o, const struct engine_opts *eo, int vad_within, int is_stream)
 {
-    const int off = o->none || (o->kind == VAD_OFF && (!vad_within || option_was_given(eo->given, "vad")));
+    const int none = !vad_within || (is_stream && !o->model) || option_was_given(eo->given, "vad");
+    const int off = o->none || (o->kind == VAD_OFF && none);
     const int unused = off ? check_none_given(eo, "--vad fsmn or silero") : EXIT_OK;
     if (unused != EXIT_OK) return unused;
     if (vad_within && o->kind != VAD_SILERO && !o->model) {
@@ -157,7 +158,7 @@ int vad_open(struct vad *v, const struct vad_opts *o, const struct engine *e, co
     char *found = NULL;
     memset(v, 0, sizeof *v);
     v->o = o;
-    int code = check_given(o, eo, vad_within);
+    int code = check_given(o, eo, vad_within, is_stream);
     if (code != EXIT_OK || o->none || (o->kind == VAD_OFF && !unasked && !(vad_within && o->model))) return code;
     if (!o->model) code = find(&found, o, e, eo);
     if (code == EXIT_OK && !o->model && !found)

@@ -99,7 +99,7 @@ static const struct arg rows[] = {
     { .name = "live-max-seconds", .kind = ARG_S, .at = AT(live_seconds), .value = "S", .dflt = "0", .hi = 1e7,
       .help = "maximum length of a live session; 0: no limit" },
     { .name = "live-max-delay", .kind = ARG_S, .at = AT(live_delay), .value = "S", .dflt = "0", .hi = 1000,
-      .help = "accept no live session while a quarter of the texts of live sessions come later than this; 0: no limit" },
+      .help = "accept no live session while more than a quarter of the last texts of live sessions come later; 0: no limit" },
     { .name = "wyoming", .kind = ARG_INT, .at = AT(wyoming_port), .value = "PORT", .dflt = "-1", .lo = -1, .hi = 65535,
       .help = "TCP port of the Wyoming protocol (Home Assistant), which has no keys; 0: any free one; -1: off" },
     ARG_HEADING("Connections"),

@@ -43,7 +43,7 @@ void draft_text_begin(struct window_decoder *w)
     attempts->n_text = earlier->n;
     attempts->n_taken = 0;
     memcpy(attempts->text, earlier->ids, (size_t)earlier->n * sizeof *earlier->ids);
-    attempts->lookup = prompt_lookup_of(DRAFT_MAX);
+    attempts->lookup = prompt_lookup_of(asked < 0 ? DRAFT_MAX : asked);
     if (earlier->has_odds) memcpy(attempts->lookup.odds, earlier->odds, sizeof earlier->odds);
     attempts->lookup.at = 0;
     attempts->lookup.kind = DRAFT_FOLLOWED;

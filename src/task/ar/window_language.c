@@ -10,12 +10,16 @@
 
 static const double SURE = 0.5;
 
-/* Text in another language would make the model write that language. Returns 1 if the last segment so far is in one. */
+/* Text in another language would make the model write that language; a translation is English whatever was spoken. Returns 1 if the last
+ * segment so far is in another language. Independent clips begin without the text of the clip before. */
 static int follows_another(const struct window_decoder *w)
 {
+    const struct request *c = w->request;
+    const int is_own = c->p.independent_clips || c->p.chunk_ms;
+    const int64_t from = is_own ? request_clips(c)[w->position.clip].from : 0;
     steno_segment last = { .size = sizeof last };
-    if (result_segment(w->result, result_segments(w->result) - 1, &last) || !last.language) return 0;
-    return strcmp(last.language, language_code(w->options.lang)) != 0;
+    if (w->task == STENO_TRANSLATE || result_segment(w->result, result_segments(w->result) - 1, &last)) return 0;
+    return last.seek_frames >= from && last.language && strcmp(last.language, language_code(w->options.lang)) != 0;
 }
 
 int window_language_choose(struct window_decoder *w, uint32_t at)

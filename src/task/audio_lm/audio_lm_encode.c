@@ -14,7 +14,7 @@
 size_t audio_lm_kept_rows(const steno_model *m)
 {
     enum { MOST = 1040 };
-    if (!m->window_rows || !m->family->audio_lm->has_context) return 0;
+    if (!m->window_rows || !m->family->audio_lm->has_context || audio_lm_has_ctc(m)) return 0; /* a CTC head reads all rows */
     return m->segment_ctx < MOST ? (size_t)m->segment_ctx : MOST;
 }
 

@@ -405,6 +405,34 @@ static void test_text_in_another_language_is_not_a_prompt(void **state)
         }
 }
 
+/* Independent clips each begin with the prompt, alone and in a batch; a translation is English in every window. */
+static void test_independent_clips_and_translations_keep_the_prompt(void **state)
+{
+    (void)state;
+    static float pcm[2 * WINDOW];
+    static const double clips[] = { 0, 30, 30, 60 };
+    for (int i = 0; i < 2; i++) memcpy(pcm + i * WINDOW, kind[i ? CHINESE_AT : ENGLISH_AT], WINDOW * sizeof *pcm);
+    for (int k = 0; k < 4; k++) {
+        static const int want[4] = { 2, 2, 2, 1 };
+        steno_session *s = session_new(model, NULL, k == 1 ? 4 : 1);
+        struct prompts q = { 0 };
+        steno_transcribe_params p = by_window(1);
+        p.condition_on_previous_text = k >= 2;
+        p.logprob_threshold = p.compression_ratio_threshold = (double)NAN;
+        p.language = "en";
+        p.initial_prompt = "zero";
+        p.user = &q;
+        p.on_attempt = note_prompt;
+        if (k < 2) p.clip_timestamps = clips, p.n_clip_timestamps = 4, p.independent_clips = 1;
+        if (k == 2) p.task = STENO_TRANSLATE;
+        if (steno_transcribe(s, pcm, 2 * WINDOW, &p)) fail_msg("%s", steno_last_error(s));
+        assert_int_equal(q.n, 2);
+        if (q.with_previous[0] + q.with_previous[1] != want[k])
+            fail_msg("%d: %d and %d", k, q.with_previous[0], q.with_previous[1]);
+        steno_session_close(s);
+    }
+}
+
 /* Without it one language is written, and a window that is doubtful in it names its likely language. */
 static void test_a_doubtful_window_names_its_likely_language(void **state)
 {
@@ -476,6 +504,7 @@ int main(void)
         cmocka_unit_test(test_a_language_that_is_sure_ends_the_listening),
         cmocka_unit_test(test_each_window_has_its_own_language),
         cmocka_unit_test(test_text_in_another_language_is_not_a_prompt),
+        cmocka_unit_test(test_independent_clips_and_translations_keep_the_prompt),
         cmocka_unit_test(test_a_doubtful_window_names_its_likely_language),
         cmocka_unit_test(test_a_short_window_has_the_language_that_it_has_alone),
         cmocka_unit_test(test_detection_among_several_languages_chooses_one_of_them),

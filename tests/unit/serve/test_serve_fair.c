@@ -238,8 +238,13 @@ static void test_passes_are_late_together(void **state)
     live_delays_add(&d, t + 9 * US, 1);
     assert_int_equal(live_delays_exceed(&d, t + 9 * US), 1); /* 5 of 17 */
     assert_int_equal(live_delays_exceed(&d, t + 10 * US), 0); /* the first three are old */
-    live_delays_add(&d, t + 100 * (int64_t)US, 1);
-    assert_int_equal(live_delays_exceed(&d, t + 100 * (int64_t)US), 0);
+    for (int i = 0; i < 3; i++) {
+        live_delays_add(&d, t + (100 + 9 * i) * (int64_t)US, 1);
+        assert_int_equal(live_delays_exceed(&d, t + (100 + 9 * i) * (int64_t)US), 0);
+    }
+    live_delays_add(&d, t + 127 * (int64_t)US, 1);
+    assert_int_equal(live_delays_exceed(&d, t + 129 * (int64_t)US), 1); /* rare passes: four within 30 s */
+    assert_int_equal(live_delays_exceed(&d, t + 130 * (int64_t)US), 0);
 }
 
 static void test_late_texts_keep_new_sessions_out(void **state)
