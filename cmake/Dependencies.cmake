@@ -26,9 +26,9 @@ if(STENO_MEDIA)
     if(NOT STENO_MEDIA_DEPS_FOUND)
         message(FATAL_ERROR "FFmpeg's development files are missing: run script/bootstrap, or configure with -DSTENO_MEDIA=OFF")
     elseif(STENO_MEDIA_DEPS_libavutil_VERSION VERSION_LESS 57.28) # FFmpeg 5.1, the first with AVChannelLayout
-        message(FATAL_ERROR "FFmpeg 5.1 or newer is needed, and this system has an older one (libavutil ${STENO_MEDIA_DEPS_libavutil_VERSION}). "
-            "Configure with -DSTENO_MEDIA=OFF for a program that reads WAV only, or use the tarball of script/package, which has an "
-            "FFmpeg of its own.")
+        message(FATAL_ERROR "FFmpeg 5.1 or newer is needed, and this system has an older one (libavutil "
+            "${STENO_MEDIA_DEPS_libavutil_VERSION}). Configure with -DSTENO_MEDIA=OFF for a program that reads WAV only, or use the "
+            "tarball of script/package, which has an FFmpeg of its own.")
     endif()
 endif()
 

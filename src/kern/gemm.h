@@ -8,7 +8,7 @@
  *              Accumulators are kept in scratch between blocks of k (a store and a load of f32 change nothing), never in y, because y
  *              may be the residual.
  *
- * Where F16_ROWS says so, a few rows of f16 use such tiles that widen weights when they multiply them.
+ * With F16_ROWS a few rows of f16 use tiles like these, which convert weights when they multiply them.
  *
  * All leave sums in scratch; epilogue() adds bias, activation and residual and stores, or writes outputs to keys and values. */
 #ifndef STENO_KERN_GEMM_H
