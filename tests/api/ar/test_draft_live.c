@@ -121,7 +121,7 @@ static void test_updates_have_the_bits_of_a_pass_alone_in_fewer_steps(void **sta
     turns_close(&t);
 }
 
-static void test_fallback_beams_and_prompts_have_the_bits_of_a_pass_alone(void **state)
+static void test_fallback_and_prompts_have_the_bits_of_a_pass_alone(void **state)
 {
     (void)state;
     struct turns t;
@@ -133,7 +133,9 @@ static void test_fallback_beams_and_prompts_have_the_bits_of_a_pass_alone(void *
         if (k == 2) p.prefix = "zero";
         if (k == 3) p.without_timestamps = 1;
         if (k == 4) p.hotwords = "nine";
+        const int64_t before = t.n_drafted;
         grow(&t, &p, STENO_PRIORITY_LIVE);
+        if (t.n_drafted <= before) fail_msg("case %d had no drafts", k);
     }
     turns_close(&t);
 }
@@ -171,7 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_updates_have_the_bits_of_a_pass_alone_in_fewer_steps),
-        cmocka_unit_test(test_fallback_beams_and_prompts_have_the_bits_of_a_pass_alone),
+        cmocka_unit_test(test_fallback_and_prompts_have_the_bits_of_a_pass_alone),
         cmocka_unit_test(test_other_requests_do_not_draft),
         cmocka_unit_test(test_other_audio_has_no_drafts),
     };

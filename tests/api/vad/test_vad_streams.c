@@ -124,7 +124,7 @@ static void test_spans_are_the_same_however_they_are_carried_out(void **state)
     }
 }
 
-/* Without speech there is no text, and a span that is too short for a row has none. */
+/* Without speech there is no text; 100 samples are no span. */
 static void test_silence_has_no_stream(void **state)
 {
     (void)state;
@@ -135,7 +135,9 @@ static void test_silence_has_no_stream(void **state)
     assert_int_equal(steno_transcribe(s, quiet, 20 * RATE, &p), 0);
     assert_int_equal(steno_segment_count(s), 0);
     assert_int_equal(steno_transcribe(s, quiet, 0, &p), 0);
+    assert_int_equal(steno_segment_count(s), 0);
     assert_int_equal(steno_transcribe(s, audio.pcm, 100, &p), 0);
+    assert_int_equal(steno_segment_count(s), 0);
     steno_session_close(s);
     free(quiet);
 }
