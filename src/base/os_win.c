@@ -131,13 +131,36 @@ int os_thread_start(pthread_t *id, void *(*fn)(void *arg), void *arg)
 }
 
 /* ---- files: the wide interface, because the other one takes the code page of the machine */
-static wchar_t *wide_path(const char *path)
+static wchar_t *wide_text(const char *path)
 {
     const int n = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
     wchar_t *wide = n > 0 ? malloc((size_t)n * sizeof *wide) : NULL;
     if (wide) MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, n);
     else errno = n > 0 ? ENOMEM : EILSEQ;
     return wide;
+}
+
+/* A whole path of 240 characters and more gets the prefix that lifts the limit of 260. */
+static wchar_t *wide_path(const char *path)
+{
+    enum { MOST = 240 };
+    wchar_t *wide = wide_text(path);
+    const DWORD n = wide ? GetFullPathNameW(wide, 0, NULL, NULL) : 0;
+    wchar_t *whole = n >= MOST ? malloc((n + 8) * sizeof *whole) : NULL;
+    if (!wide || n < MOST) return wide;
+    if (whole) {
+        wchar_t *at = whole + 6; /* behind the prefix of a share, \\?\UNC, whose path begins with two backslashes and keeps one of them */
+        GetFullPathNameW(wide, n, at, NULL);
+        const int is_prefixed = wcsncmp(at, L"\\\\?\\", 4) == 0, is_net = at[0] == '\\' && at[1] == '\\';
+        if (is_prefixed) memmove(whole, at, n * sizeof *at);
+        else if (is_net) memcpy(whole, L"\\\\?\\UNC", 7 * sizeof *whole);
+        else {
+            memmove(whole + 4, at, n * sizeof *at);
+            memcpy(whole, L"\\\\?\\", 4 * sizeof *whole);
+        }
+    } else errno = ENOMEM;
+    free(wide);
+    return whole;
 }
 
 static enum os_kind kind_of(unsigned mode)
@@ -150,13 +173,20 @@ static enum os_kind kind_of(unsigned mode)
     }
 }
 
+/* By a handle: functions of C take a long path's prefix for a pattern. */
 enum os_kind os_path_kind(const char *path)
 {
-    struct _stat64 st;
+    enum { SHARE = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
+    BY_HANDLE_FILE_INFORMATION i;
     wchar_t *wide = wide_path(path);
-    const enum os_kind kind = wide && _wstat64(wide, &st) == 0 ? kind_of(st.st_mode) : OS_NOTHING;
+    const HANDLE h =
+        wide ? CreateFileW(wide, FILE_READ_ATTRIBUTES, SHARE, NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL) : INVALID_HANDLE_VALUE;
     free(wide);
-    return kind;
+    if (h == INVALID_HANDLE_VALUE) return OS_NOTHING;
+    const DWORD type = GetFileType(h);
+    const int is_folder = GetFileInformationByHandle(h, &i) && i.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY;
+    CloseHandle(h);
+    return type == FILE_TYPE_PIPE ? OS_PIPE : type != FILE_TYPE_DISK ? OS_DEVICE : is_folder ? OS_FOLDER : OS_FILE;
 }
 
 int os_file_open(const char *path)
