@@ -29,7 +29,7 @@ char *path_target(const char *path)
         if (n >= 0) {
             to[n] = '\0';
             if (slash) slash[1] = '\0';
-            next = to[0] == '/' || !slash ? strdup(to) : path_join(at, to);
+            next = path_is_absolute(to) || !slash ? strdup(to) : path_join(at, to);
         }
         const int keep = errno;
         free(at);

@@ -1,5 +1,6 @@
 /* steno-hub: settings of hubs and caches from the environment. SPDX-License-Identifier: MIT */
 #include "hub_env.h"
+#include "absolute.h"
 #include "folder.h"
 #include "hub_name.h"
 #include <ctype.h>
@@ -72,7 +73,7 @@ static char *below(const char *dir, const char *sub)
 static char *user_cache(const char *sub, int *none)
 {
     const char *xdg = var("XDG_CACHE_HOME"), *home = var("HOME");
-    if (xdg && xdg[0] == '/') return hub_format("%s/%s", xdg, sub);
+    if (xdg && hub_is_absolute(xdg)) return hub_format("%s/%s", xdg, sub);
     if (home) return hub_format("%s/.cache/%s", home, sub);
     *none = 1;
     return NULL;

@@ -111,7 +111,6 @@ static int meant(char text[MODELS_MEANT_SZ], int argc, char **argv)
 {
     struct stat st;
     if (argv[0][0] == '-' || strpbrk(argv[0], "./") || stat(argv[0], &st) == 0) return 0;
-    if (strcmp(argv[0], "serve") == 0) return 1; /* a build without it */
     if (models_meant_alone(text, argc, argv, 1)) return 1;
     const char *synonym = synonym_of(argv[0]);
     const struct verb *near = synonym ? NULL : near_verb(argv[0]);
@@ -133,12 +132,21 @@ static int run_verb(const struct verb *v, int argc, char **argv)
     return code == ARGS_RUN ? v->run(argc, argv) : code;
 }
 
+#ifndef STENO_NO_SERVE
+#define STENO_NO_SERVE ""
+#endif
+
+/* Is it the verb that this build has not? An existing file is taken as a file. */
+static int is_left_out(const char *word)
+{
+    struct stat st;
+    return STENO_NO_SERVE[0] && strcmp(word, "serve") == 0 && stat(word, &st);
+}
+
 static int unknown_verb(int argc, char **argv)
 {
     char text[MODELS_MEANT_SZ];
-#ifdef STENO_NO_SERVE
-    if (strcmp(argv[0], "serve") == 0) return message_usage("steno serve is not available " STENO_NO_SERVE);
-#endif
+    if (is_left_out(argv[0])) return message_usage("steno serve is not available " STENO_NO_SERVE);
     if (meant(text, argc, argv)) return message_usage("unknown verb \"%s\"; did you mean %s?", argv[0], text);
     return message_usage("unknown verb \"%s\"; \"steno --help\" lists the verbs", argv[0]);
 }
@@ -196,6 +204,7 @@ static int run(int argc, char **argv)
     const struct verb *v = find_verb(first);
     char text[MODELS_MEANT_SZ];
     if (v) return run_verb(v, argc - 2, argv + 2);
+    if (is_left_out(first)) return unknown_verb(argc - 1, argv + 1);
     return meant(text, argc - 1, argv + 1) ? unknown_verb(argc - 1, argv + 1) : run_verb(verbs, argc - 1, argv + 1);
 }
 

@@ -26,6 +26,16 @@ static ssize_t read_console(HANDLE h, void *to, size_t n)
     return (ssize_t)n;
 }
 
+/* The error of a folder differs between systems. @return -1 */
+static int read_fail(int fd)
+{
+    struct stat st;
+    win_fail();
+    const int why = errno;
+    errno = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) ? EISDIR : why;
+    return -1;
+}
+
 ssize_t read(int fd, void *to, size_t n)
 {
     const HANDLE h = win_handle(fd);
@@ -34,17 +44,17 @@ ssize_t read(int fd, void *to, size_t n)
     if (GetConsoleMode(h, &mode)) return read_console(h, to, n);
     if (ReadFile(h, to, n < 1 << 30 ? (DWORD)n : 1u << 30, &got, NULL)) return (ssize_t)got;
     if (GetLastError() == ERROR_BROKEN_PIPE || GetLastError() == ERROR_HANDLE_EOF) return 0; /* the writer has gone */
-    win_fail();
-    if (errno == EACCES) errno = EISDIR;
-    return -1;
+    return read_fail(fd);
 }
 
+/* Windows has no handle that appends and can be cut, so each write says that it is for the end. */
 ssize_t write(int fd, const void *from, size_t n)
 {
     const HANDLE h = win_handle(fd);
+    OVERLAPPED end = { .Offset = UINT32_MAX, .OffsetHigh = UINT32_MAX };
     DWORD put = 0;
     if (h == INVALID_HANDLE_VALUE) return -1;
-    return WriteFile(h, from, n < 1 << 30 ? (DWORD)n : 1u << 30, &put, NULL) ? (ssize_t)put : win_fail();
+    return WriteFile(h, from, n < 1 << 30 ? (DWORD)n : 1u << 30, &put, win_appends(fd) ? &end : NULL) ? (ssize_t)put : win_fail();
 }
 
 /* ReadFile moves the place, even with an offset of its own, so the place is set back. */
@@ -59,10 +69,7 @@ ssize_t pread(int fd, void *to, size_t n, int64_t at)
     if (!SetFilePointerEx(h, none, &place, FILE_CURRENT)) return errno = ESPIPE, -1;
     const BOOL ok = ReadFile(h, to, n < 1 << 30 ? (DWORD)n : 1u << 30, &got, &from);
     const int at_end = !ok && GetLastError() == ERROR_HANDLE_EOF;
-    if (!ok && !at_end) {
-        win_fail();
-        if (errno == EACCES) errno = EISDIR;
-    }
+    if (!ok && !at_end) read_fail(fd);
     SetFilePointerEx(h, place, NULL, FILE_BEGIN);
     return ok || at_end ? (ssize_t)got : -1;
 }
@@ -98,7 +105,9 @@ int fcntl(int fd, int what, ...)
         copy = _dup(fd);
     }
     while (n > 0) _close(low[--n]);
-    if (copy >= 0) _setmode(copy, _O_BINARY);
+    if (copy < 0) return -1;
+    _setmode(copy, _O_BINARY);
+    win_append(copy, win_appends(fd));
     return copy;
 }
 

@@ -40,14 +40,32 @@ static int stat_size(HANDLE h, struct stat *st)
     return 0;
 }
 
+typedef BOOL WINAPI compare_handles(HANDLE a, HANDLE b);
+
+/* Pipes and devices have no number of their own. A process has one console; of a pipe the first standard stream that is the same stands
+ * for it, else its handle. */
+static void stat_stream(HANDLE h, struct stat *st)
+{
+    enum { BY_HANDLE = 1, BY_STREAM, CONSOLE };
+    DWORD mode;
+    compare_handles *same = NULL;
+    const FARPROC fn = GetProcAddress(GetModuleHandleW(L"kernelbase.dll"), "CompareObjectHandles");
+    memcpy(&same, &fn, sizeof same);
+    st->st_dev = BY_HANDLE;
+    st->st_ino = (uintptr_t)h;
+    if (GetConsoleMode(h, &mode)) st->st_dev = CONSOLE, st->st_ino = 0;
+    for (int fd = 0; fd < 3 && same && st->st_dev == BY_HANDLE; fd++)
+        if (same(h, win_handle(fd))) st->st_dev = BY_STREAM, st->st_ino = (unsigned)fd;
+}
+
 static int stat_handle(HANDLE h, struct stat *st)
 {
     BY_HANDLE_FILE_INFORMATION i;
-    *st = (struct stat){ .st_nlink = 1 };
-    switch (GetFileType(h)) {
-    case FILE_TYPE_PIPE: st->st_mode = S_IFIFO | 0666; return 0;
-    case FILE_TYPE_CHAR: st->st_mode = S_IFCHR | 0666; return 0;
-    default: break;
+    const DWORD type = GetFileType(h);
+    *st = (struct stat){ .st_nlink = 1, .st_mode = (type == FILE_TYPE_PIPE ? S_IFIFO : S_IFCHR) | 0666 };
+    if (type == FILE_TYPE_PIPE || type == FILE_TYPE_CHAR) {
+        stat_stream(h, st);
+        return 0;
     }
     if (!GetFileInformationByHandle(h, &i)) return stat_size(h, st);
     st->st_dev = i.dwVolumeSerialNumber;
@@ -111,10 +129,15 @@ int access(const char *path, int how)
 
 /* ---- opening ----------------------------------------------------------------------------------------------------------------- */
 
-static DWORD disposition_of(int flags)
+/* An open file is checked, and emptied if that is asked: CREATE_ALWAYS would refuse a hidden file. @return 0, or -1 with errno */
+static int open_finish(HANDLE h, int flags)
 {
-    if (flags & O_CREAT) return flags & O_EXCL ? CREATE_NEW : flags & O_TRUNC ? CREATE_ALWAYS : OPEN_ALWAYS;
-    return flags & O_TRUNC ? TRUNCATE_EXISTING : OPEN_EXISTING;
+    struct stat st;
+    const int writes = (flags & (O_RDONLY | O_WRONLY | O_RDWR)) != O_RDONLY;
+    if (stat_handle(h, &st)) return -1;
+    if (S_ISDIR(st.st_mode) && writes) return errno = EISDIR, -1;
+    if (flags & O_DIRECTORY && !S_ISDIR(st.st_mode)) return errno = ENOTDIR, -1;
+    return flags & O_TRUNC && writes && S_ISREG(st.st_mode) && st.st_size && !SetEndOfFile(h) ? win_fail() : 0;
 }
 
 static int open_mode(const char *path, int flags, unsigned mode)
@@ -123,23 +146,24 @@ static int open_mode(const char *path, int flags, unsigned mode)
     const int way = flags & (O_RDONLY | O_WRONLY | O_RDWR);
     const DWORD access = way == O_RDONLY ? GENERIC_READ : way == O_WRONLY ? GENERIC_WRITE : GENERIC_READ | GENERIC_WRITE;
     const DWORD hidden = mode & S_ISVTX && flags & O_CREAT ? FILE_ATTRIBUTE_HIDDEN : FILE_ATTRIBUTE_NORMAL;
+    const DWORD how = !(flags & O_CREAT) ? OPEN_EXISTING : flags & O_EXCL ? CREATE_NEW : OPEN_ALWAYS;
     if (path[0] == '\0' || flags & O_TMPFILE) return errno = path[0] ? EOPNOTSUPP : ENOENT, -1;
     wchar_t *wide = win_path(path);
     if (!wide) return -1;
-    const HANDLE h = CreateFileW(wide, access, SHARE, NULL, disposition_of(flags), hidden | FILE_FLAG_BACKUP_SEMANTICS, NULL);
+    const HANDLE h = CreateFileW(wide, access, SHARE, NULL, how, hidden | FILE_FLAG_BACKUP_SEMANTICS, NULL);
     if (h == INVALID_HANDLE_VALUE) {
         win_fail();
         if (errno == EACCES && way != O_RDONLY && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) errno = EISDIR;
     }
     free(wide);
     if (h == INVALID_HANDLE_VALUE) return -1;
-    if (stat_handle(h, &st) || (flags & O_DIRECTORY && !S_ISDIR(st.st_mode)) || (way != O_RDONLY && S_ISDIR(st.st_mode))) {
+    if (open_finish(h, flags)) {
         CloseHandle(h);
-        errno = flags & O_DIRECTORY ? ENOTDIR : EISDIR;
         return -1;
     }
     const int fd = _open_osfhandle((intptr_t)h, _O_BINARY | _O_NOINHERIT | (flags & O_APPEND ? _O_APPEND : 0));
     if (fd < 0) CloseHandle(h);
+    win_append(fd, (flags & O_APPEND) != 0);
     return fd;
 }
 
@@ -155,7 +179,7 @@ int open(const char *path, int flags, ...)
 /* The path of `path` below the folder `at`, malloc'd. */
 static char *path_at(int at, const char *path)
 {
-    if (at == AT_FDCWD || path[0] == '/' || (path[0] && path[1] == ':')) return strdup(path);
+    if (at == AT_FDCWD || win_is_absolute(path)) return strdup(path);
     const HANDLE h = win_handle(at);
     char *dir = h == INVALID_HANDLE_VALUE ? NULL : win_final_path(h);
     const size_t n = dir ? strlen(dir) : 0, need = n + strlen(path) + 2;
@@ -241,10 +265,23 @@ static BOOL WINAPI make_folder(LPCWSTR path)
     return CreateDirectoryW(path, NULL);
 }
 
+/* What is "//server" or "//server/share" alone: neither can be made. */
+static int is_share(const char *path)
+{
+    const size_t n = path[0] == '/' && path[1] == '/' ? 2 + strcspn(path + 2, "/") : 0;
+    return n > 2 && !strchr(path + n + strspn(path + n, "/"), '/');
+}
+
+/* A drive is not made either, and Windows gives another reason than that it is there. */
 int mkdir(const char *path, unsigned mode)
 {
+    struct stat st;
     (void)mode;
-    return change(make_folder, path);
+    if (is_share(path)) return errno = EEXIST, -1;
+    if (change(make_folder, path) == 0) return 0;
+    const int why = errno;
+    errno = stat(path, &st) == 0 ? EEXIST : why;
+    return -1;
 }
 
 int rmdir(const char *path)
@@ -271,9 +308,12 @@ int rename(const char *from, const char *to)
     return move(from, to, MOVEFILE_REPLACE_EXISTING);
 }
 
+/* The text of a link has backslashes: links with slashes are made and then not followed. */
 int symlink(const char *of, const char *path)
 {
-    wchar_t *a = win_path(of), *b = a ? win_path(path) : NULL;
+    wchar_t *a = win_wide(of), *b = a ? win_path(path) : NULL;
+    for (wchar_t *p = a; p && *p; p++)
+        if (*p == '/') *p = '\\';
     const int bad = b ? (CreateSymbolicLinkW(b, a, SYMBOLIC_LINK_FLAG_ALLOW_UNPRIVILEGED_CREATE) ? 0 : win_fail()) : -1;
     free(a);
     free(b);

@@ -2,7 +2,7 @@
 #include "win.h"
 
 struct win_dir {
-    HANDLE find;
+    HANDLE find; /* INVALID_HANDLE_VALUE: an empty root of a drive, which has not even . and .. */
     int fd; /* of the folder; -1: not opened yet */
     int n;  /* names given out */
     char *path;
@@ -14,6 +14,7 @@ DIR *opendir(const char *path)
 {
     const size_t n = strlen(path);
     struct stat st;
+    int is_open = 0;
     DIR *d = calloc(1, sizeof *d);
     char *all = d ? malloc(n + 3) : NULL;
     if (all) snprintf(all, n + 3, "%s%s", path, n && path[n - 1] == '/' ? "*" : "/*");
@@ -21,12 +22,16 @@ DIR *opendir(const char *path)
     if (d) *d = (DIR){ .find = INVALID_HANDLE_VALUE, .fd = -1, .path = strdup(path) };
     if (wide && d->path) {
         d->find = n ? FindFirstFileW(wide, &d->it) : (SetLastError(ERROR_PATH_NOT_FOUND), INVALID_HANDLE_VALUE);
-        if (d->find == INVALID_HANDLE_VALUE) win_fail();
-        if (errno == ENOENT && stat(path, &st) == 0 && !S_ISDIR(st.st_mode)) errno = ENOTDIR;
+        is_open = d->find != INVALID_HANDLE_VALUE;
+        if (!is_open) win_fail();
+        if (!is_open && errno == ENOENT && stat(path, &st) == 0) {
+            is_open = S_ISDIR(st.st_mode);
+            errno = ENOTDIR;
+        }
     }
     free(wide);
     free(all);
-    if (d && d->find != INVALID_HANDLE_VALUE) return d;
+    if (is_open) return d;
     const int why = errno;
     if (d) free(d->path);
     free(d);
@@ -50,16 +55,19 @@ int dirfd(DIR *d)
     return d->fd;
 }
 
+/* At the end errno stays. */
 struct dirent *readdir(DIR *d)
 {
+    if (d->find == INVALID_HANDLE_VALUE) return NULL;
     while (!d->n++ || FindNextFileW(d->find, &d->it))
         if (WideCharToMultiByte(CP_UTF8, 0, d->it.cFileName, -1, d->entry.d_name, sizeof d->entry.d_name, NULL, NULL) > 0) return &d->entry;
+    if (GetLastError() != ERROR_NO_MORE_FILES) win_fail();
     return NULL;
 }
 
 int closedir(DIR *d)
 {
-    FindClose(d->find);
+    if (d->find != INVALID_HANDLE_VALUE) FindClose(d->find);
     if (d->fd >= 0) close(d->fd);
     free(d->path);
     free(d);
@@ -81,10 +89,12 @@ int scandir(const char *path, struct dirent ***out, int (*filter)(const struct d
             int (*order)(const struct dirent **, const struct dirent **))
 {
     struct dirent **all = NULL;
+    const int before = errno;
     int n = 0, cap = 0, bad = 0;
     DIR *d = opendir(path);
     (void)order;
     if (!d) return -1;
+    errno = 0;
     for (struct dirent *e; !bad && (e = readdir(d));) {
         if (filter && !filter(e)) continue;
         if (n == cap) {
@@ -97,13 +107,15 @@ int scandir(const char *path, struct dirent ***out, int (*filter)(const struct d
         if (copy) all[n++] = memcpy(copy, e, sz);
         else bad = 1;
     }
+    const int why = bad ? ENOMEM : errno;
     closedir(d);
-    if (bad) {
+    if (why) {
         while (n > 0) free(all[--n]);
         free(all);
-        errno = ENOMEM;
+        errno = why;
         return -1;
     }
+    errno = before;
     if (n) qsort(all, (size_t)n, sizeof *all, by_name);
     *out = all;
     return n;
@@ -127,7 +139,9 @@ static int in_set(const char *p, unsigned char c, const char **end)
     return found != inverse;
 }
 
-/* One * is tried again with one byte more whenever what follows it does not match. */
+/* Both in small letters, because names differ by more than case. \ takes a pattern's special meaning from the next character.
+ *
+ * One * is tried again with one byte more whenever what follows it does not match. */
 static int matches(const char *pattern, const char *name)
 {
     const char *star = NULL, *from = NULL, *end;
@@ -145,9 +159,10 @@ static int matches(const char *pattern, const char *name)
                 name++;
                 continue;
             }
-        } else if (*pattern == '?' || (*pattern && *pattern == *name)) {
+        } else if (*pattern == '?' || (*pattern && (*pattern == '\\' ? pattern[1] : *pattern) == *name)) {
             name++;
-            if (*pattern == '?') /* a whole character */
+            if (*pattern == '\\') pattern++;
+            else if (*pattern == '?') /* a whole character */
                 while ((*name & 0xc0) == 0x80) name++;
             pattern++;
             continue;
@@ -183,22 +198,53 @@ static char *joined(const char *dir, const char *name, size_t n)
     return path;
 }
 
+static char *small(const char *text)
+{
+    wchar_t *wide = win_wide(text);
+    if (wide) CharLowerW(wide);
+    char *all = wide ? win_utf8(wide) : NULL;
+    free(wide);
+    return all;
+}
+
+/* A part without special characters, without its \. */
+static void unescape(char *part)
+{
+    char *to = part;
+    for (const char *p = part; *p; p++)
+        if (*p != '\\' || !p[1]) *to++ = *p;
+        else *to++ = *++p;
+    *to = '\0';
+}
+
+static int is_special(const char *part)
+{
+    for (; *part; part++)
+        if (*part == '\\' && part[1]) part++;
+        else if (strchr("*?[", *part)) return 1;
+    return 0;
+}
+
 /* Adds to `to` what one part of the pattern matches in folder dir. */
 static int expand_part(glob_t *to, const char *dir, const char *part, size_t n, int is_last)
 {
     struct dirent **entry;
     struct stat st;
-    char *pattern = strndup(part, n);
+    char *literal = strndup(part, n), *pattern = literal ? small(literal) : NULL;
     int rc = pattern ? 0 : GLOB_NOSPACE;
-    if (!rc && !strpbrk(pattern, "*?[")) {
-        char *path = joined(dir, part, n);
+    if (!rc && !is_special(pattern)) {
+        unescape(literal);
+        char *path = joined(dir, literal, strlen(literal));
         if (path && stat(path, &st)) free(path);
         else rc = add(to, path);
     } else if (!rc) {
         const int n_entries = scandir(dir[0] ? dir : ".", &entry, NULL, alphasort);
         for (int i = 0; i < n_entries; i++) {
             const char *name = entry[i]->d_name;
-            char *path = !rc && matches(pattern, name) ? joined(dir, name, strlen(name)) : NULL;
+            char *name_small = rc ? NULL : small(name), *path = NULL;
+            if (!rc && !name_small) rc = GLOB_NOSPACE;
+            if (name_small && matches(pattern, name_small)) path = joined(dir, name, strlen(name));
+            free(name_small);
             if (path && (is_last || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))) rc = add(to, path);
             else free(path);
             free(entry[i]);
@@ -207,6 +253,7 @@ static int expand_part(glob_t *to, const char *dir, const char *part, size_t n, 
         else if (errno == ENOMEM) rc = GLOB_NOSPACE;
     }
     free(pattern);
+    free(literal);
     return rc;
 }
 
@@ -217,10 +264,23 @@ void globfree(glob_t *g)
     *g = (glob_t){ 0 };
 }
 
+/* The length of what is no pattern: "/", "C:/" or "//server/share/". */
+static size_t root_of(const char *pattern)
+{
+    size_t n = strspn(pattern, "/");
+    if (n == 2)
+        for (int i = 0; i < 2; i++) {
+            n += strcspn(pattern + n, "/");
+            n += strspn(pattern + n, "/");
+        }
+    else if (!n && pattern[0] && pattern[1] == ':') n = 2 + strspn(pattern + 2, "/");
+    return n;
+}
+
 /* Part by part: the paths so far are the folders of the next part. */
 int glob(const char *pattern, int flags, int (*fault)(const char *, int), glob_t *g)
 {
-    const size_t root = strspn(pattern, "/");
+    const size_t root = root_of(pattern);
     glob_t now = { 0 };
     int rc = add(&now, strndup(pattern, root));
     (void)flags, (void)fault;

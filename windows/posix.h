@@ -1,11 +1,12 @@
 /* steno: functions of POSIX on Windows, for the folders that use POSIX. SPDX-License-Identifier: MIT
  *
- * The compiler includes this header before each file of media, files, hub, job and tools, so that these are written for POSIX alone. Only
- * what they use is here. Headers that Windows lacks are empty files, which the build makes.
+ * The compiler includes this header before each file of media, output, files, hub, job and tools, so that these are written for POSIX
+ * alone. Only what they use is here. Headers that Windows lacks are empty files, which the build makes.
  *
- * Paths are UTF-8, and parts of a path are separated by slashes. A word of the command line or a variable of the environment that has
- * backslashes gets slashes if it is a path. Files are never converted: bytes are written as they are. A hidden file has the mode 01200,
- * with which the rooms above mark files that are not complete. An owner, a group and a umask do not exist. */
+ * Paths are UTF-8, and parts of a path are separated by slashes. A variable of the environment that begins as a path of Windows gets
+ * slashes here; words of the command line and names in files get them from those who know which are paths (path_typed of files/). Files
+ * are never converted: bytes are written as they are. A hidden file has the mode 01200, with which the rooms above mark files that are
+ * not complete. An owner, a group and a umask do not exist. */
 #ifndef STENO_WINDOWS_POSIX_H
 #define STENO_WINDOWS_POSIX_H
 #include <direct.h>
@@ -38,7 +39,7 @@
 
 /* ---- the program */
 
-#define main steno_main /* called by the main of process.c, with the words of the command line in UTF-8 */
+#define main steno_main /* called by the main of program.c, with the words of the command line in UTF-8 */
 int steno_main(int argc, char **argv);
 
 #define getenv win_getenv
@@ -86,7 +87,6 @@ enum { RTLD_LAZY = 1, RTLD_NOW = 2, RTLD_LOCAL = 0, RTLD_GLOBAL = 256 };
 void *dlopen(const char *name, int how); /* NULL: libraries are linked, never loaded */
 void *dlsym(void *library, const char *name);
 char *dlerror(void);
-int dlclose(void *library);
 
 /* ---- files */
 
@@ -112,9 +112,7 @@ struct stat {
 #define S_IFSOCK 0140000
 #define S_ISLNK(mode) (((mode)&S_IFMT) == S_IFLNK)
 #define S_ISSOCK(mode) (((mode)&S_IFMT) == S_IFSOCK)
-#undef S_IRWXG
 #undef S_IRWXO
-#define S_IRWXG 070
 #define S_IRWXO 07
 int stat(const char *path, struct stat *st);
 int lstat(const char *path, struct stat *st);
@@ -172,7 +170,7 @@ int mkostemp(char *path, int flags);
 
 enum { LOCK_EX = 2, LOCK_NB = 4, LOCK_UN = 8 };
 int flock(int fd, int how);
-enum { F_DUPFD_CLOEXEC, F_GETFD, F_GETFL, F_SETFL };
+enum { F_DUPFD_CLOEXEC, F_GETFD };
 int fcntl(int fd, int what, ...);
 ssize_t pread(int fd, void *to, size_t n, int64_t at); /* the descriptor's place stays */
 #define read win_read
@@ -208,9 +206,9 @@ int scandir(const char *path, struct dirent ***out, int (*filter)(const struct d
             int (*order)(const struct dirent **, const struct dirent **));
 int alphasort(const struct dirent **a, const struct dirent **b);
 
-enum { GLOB_NOSPACE = 1, GLOB_ABORTED, GLOB_NOMATCH };
+enum { GLOB_NOSPACE = 1, GLOB_NOMATCH };
 typedef struct { size_t gl_pathc, cap; char **gl_pathv; } glob_t;
-int glob(const char *pattern, int flags, int (*fault)(const char *, int), glob_t *g); /* *, ? and [a-z] */
+int glob(const char *pattern, int flags, int (*fault)(const char *, int), glob_t *g); /* *, ?, [a-z] and \ */
 void globfree(glob_t *g);
 
 /* ---- streams: never in text mode, in which line ends would change */
@@ -254,6 +252,8 @@ struct in_addr { uint32_t s_addr; };
 struct in6_addr { uint8_t s6_addr[16]; };
 int inet_pton(int family, const char *text, void *to);
 #define ntohl __builtin_bswap32
+int win_is_absolute(const char *path); /* "/a", "C:/a", "//server/share"; with \ as well */
+char *win_slashes(char *path); /* changes backslashes to slashes, and removes the prefix of long paths; returns path */
 int win_is_loopback(const struct in6_addr *a);
 #define IN6_IS_ADDR_LOOPBACK win_is_loopback
 #endif

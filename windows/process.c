@@ -30,13 +30,14 @@ static const char *variable_find(const char *name)
     return NULL;
 }
 
-/* Adds NAME with the value of the first of the other names that is set. */
+/* Adds NAME with the value of the first of the other names that is set; an empty value counts as none. */
 static void variable_stand_in(const char *name, const char *a, const char *b, const char *otherwise)
 {
-    const char *value = variable_find(a);
-    if (variable_find(name)) return;
-    if (!value) value = variable_find(b);
-    if (!value) value = otherwise;
+    const char *value = variable_find(name);
+    if (value && value[0]) return;
+    value = a ? variable_find(a) : NULL;
+    if (b && (!value || !value[0])) value = variable_find(b);
+    if (!value || !value[0]) value = otherwise;
     const size_t n = strlen(name) + strlen(value) + 2;
     char *text = malloc(n);
     if (!text) return;
@@ -49,7 +50,7 @@ static void variables_read(void)
     wchar_t *all = GetEnvironmentStringsW();
     for (const wchar_t *p = all; p && *p; p += wcslen(p) + 1) {
         char *text = win_utf8(p), *equals = text ? strchr(text, '=') : NULL;
-        if (equals && win_is_rooted(equals + 1)) win_slashes(equals + 1);
+        if (equals && win_is_absolute(equals + 1) && strchr("\\:", equals[2])) win_slashes(equals + 1); /* C:... or \\... */
         variable_add(text);
     }
     if (all) FreeEnvironmentStringsW(all);
@@ -57,7 +58,7 @@ static void variables_read(void)
     variable_stand_in("TMPDIR", "TEMP", "TMP", ".");
     DWORD mode;
     if (GetConsoleMode(GetStdHandle(STD_ERROR_HANDLE), &mode) && mode & ENABLE_VIRTUAL_TERMINAL_PROCESSING)
-        variable_stand_in("TERM", "", "", "xterm-256color");
+        variable_stand_in("TERM", NULL, NULL, "xterm-256color");
 }
 
 char *win_getenv(const char *name)
@@ -163,10 +164,4 @@ char *dlerror(void)
 {
     static char text[] = "libraries are not loaded on Windows";
     return text;
-}
-
-int dlclose(void *library)
-{
-    (void)library;
-    return 0;
 }

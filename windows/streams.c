@@ -126,9 +126,12 @@ int vasprintf(char **out, const char *fmt, va_list ap)
     return *out ? vsnprintf(*out, (size_t)n + 1, fmt, ap) : -1;
 }
 
-/* A buffer by lines does not exist; a console then has none at all. */
+/* A buffer by lines does not exist. A file has a whole buffer instead, and consoles and pipes, whose reader waits for lines, have none. */
 #undef setvbuf
 int win_setvbuf(FILE *f, char *buffer, int how, size_t n)
 {
-    return how == _IOLBF ? setvbuf(f, NULL, _IONBF, 0) : setvbuf(f, buffer, how, n);
+    struct stat st;
+    if (how != _IOLBF) return setvbuf(f, buffer, how, n);
+    if (fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode)) return setvbuf(f, buffer, _IOFBF, n ? n : BUFSIZ);
+    return setvbuf(f, NULL, _IONBF, 0);
 }

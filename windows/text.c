@@ -1,4 +1,4 @@
-/* steno: texts, paths and errors between UTF-8 and Windows. SPDX-License-Identifier: MIT */
+/* steno: texts, paths, errors and descriptors between POSIX and Windows. SPDX-License-Identifier: MIT */
 #include "win.h"
 
 enum { LONG_PATH = 240 }; /* longer ones need a prefix; a folder has less room than a file */
@@ -32,32 +32,44 @@ static wchar_t *program_path(void)
 }
 
 /* The whole path with the prefix after which only the file system limits its length. */
-static wchar_t *with_prefix(wchar_t *path)
+static wchar_t *with_prefix(const wchar_t *full)
 {
-    static const wchar_t prefix[] = L"\\\\?\\";
-    enum { N_PREFIX = 4 };
-    const DWORD n = GetFullPathNameW(path, 0, NULL, NULL);
-    wchar_t *full = n ? malloc((n + N_PREFIX) * sizeof *full) : NULL;
-    if (full) {
-        memcpy(full, prefix, N_PREFIX * sizeof *full);
-        GetFullPathNameW(path, n, full + N_PREFIX, NULL);
-    } else errno = ENOMEM;
-    free(path);
-    return full;
+    const int is_net = full[0] == '\\' && full[1] == '\\';
+    const size_t n = wcslen(full) + 9;
+    wchar_t *path = malloc(n * sizeof *path);
+    if (path) swprintf(path, n, L"%ls%ls", is_net ? L"\\\\?\\UNC\\" : L"\\\\?\\", full + 2 * is_net);
+    else errno = ENOMEM;
+    return path;
 }
 
+static int is_device(const wchar_t *path)
+{
+    return path[0] == '\\' && path[1] == '\\' && (path[2] == '?' || path[2] == '.') && path[3] == '\\';
+}
+
+/* A path from the current folder on is long if the whole path is. */
 wchar_t *win_path(const char *path)
 {
     if (strcmp(path, "/dev/null") == 0) return win_wide("NUL");
     if (strcmp(path, "/proc/self/exe") == 0) return program_path();
     wchar_t *wide = win_wide(path);
-    return wide && wcslen(wide) >= LONG_PATH && wide[0] != '\\' && wide[1] != '\\' ? with_prefix(wide) : wide;
+    if (!wide || !*wide || is_device(wide) || (win_is_absolute(path) && wcslen(wide) < LONG_PATH)) return wide;
+    const DWORD n = GetFullPathNameW(wide, 0, NULL, NULL);
+    if (n > 0 && n < LONG_PATH) return wide;
+    wchar_t *full = n ? malloc(n * sizeof *full) : NULL, *whole = NULL;
+    if (!n) win_fail();
+    else if (!full) errno = ENOMEM;
+    else if (!GetFullPathNameW(wide, n, full, NULL)) win_fail();
+    else whole = is_device(full) ? wcsdup(full) : with_prefix(full);
+    free(full);
+    free(wide);
+    return whole;
 }
 
-int win_is_rooted(const char *text)
+int win_is_absolute(const char *path)
 {
-    const int is_letter = (text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z');
-    return (is_letter && text[1] == ':' && text[2] == '\\') || (text[0] == '\\' && text[1] == '\\');
+    const int is_letter = (path[0] >= 'a' && path[0] <= 'z') || (path[0] >= 'A' && path[0] <= 'Z');
+    return path[0] == '/' || path[0] == '\\' || (is_letter && path[1] == ':');
 }
 
 char *win_slashes(char *path)
@@ -109,6 +121,18 @@ HANDLE win_handle(int fd)
     if (h != INVALID_HANDLE_VALUE && h != (HANDLE)-2) return h;
     errno = EBADF;
     return INVALID_HANDLE_VALUE;
+}
+
+static unsigned char appends[8192]; /* by descriptor: more than the C library has */
+
+void win_append(int fd, int on)
+{
+    if (fd >= 0 && fd < (int)sizeof appends) appends[fd] = (unsigned char)on;
+}
+
+int win_appends(int fd)
+{
+    return fd >= 0 && fd < (int)sizeof appends && appends[fd];
 }
 
 /* ---- what the C library of Windows lacks */

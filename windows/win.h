@@ -12,13 +12,14 @@
 wchar_t *win_wide(const char *text);
 char *win_utf8(const wchar_t *wide);
 
-/* A path for the system: /dev/null is NUL, /proc/self/exe the program, and a long path has the prefix that lifts the limit of 260. */
+/* A path for the system, malloc'd: /dev/null is NUL, /proc/self/exe the program, and a long path has the prefix that lifts the limit of
+ * 260. NULL with errno */
 wchar_t *win_path(const char *path);
-int win_is_rooted(const char *text); /* does it begin as a path of Windows does: C:\ or \\server? */
-char *win_slashes(char *path); /* changes backslashes to slashes, and removes the prefix of long paths; returns path */
 
 char *win_final_path(HANDLE h); /* malloc'd path of an open file or folder; NULL with errno */
 
 int win_fail(void); /* sets errno from the system's last error. @return -1 */
 HANDLE win_handle(int fd); /* INVALID_HANDLE_VALUE with errno EBADF: not open */
+void win_append(int fd, int on); /* from now on, writes to a new descriptor go to the end of the file, or to its own place */
+int win_appends(int fd);
 #endif

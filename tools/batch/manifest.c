@@ -4,6 +4,7 @@
  * together in the other. */
 #include "batch/manifest.h"
 #include "json_scan.h"
+#include "path.h"
 #include "sink.h"
 #include "utf8.h"
 #include <math.h>
@@ -176,6 +177,7 @@ enum manifest_read manifest_item_read(struct manifest_item *it, const char *line
     json_scan_begin(&r.json, r.decoded);
     if (line[start] != '{') it->path = r.decoded;
     const enum manifest_read how = it->path ? MANIFEST_ITEM : take_object(&r);
+    if (it->path) path_typed(r.decoded + (it->path - r.decoded));
     return how == MANIFEST_ITEM ? complete(it, r.decoded + n + 1, why) : how;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/message.h"
 #include "cli/time_text.h"
 #include "cli/words.h"
+#include "path.h"
 #include "sink.h"
 #include "utf8.h"
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { NAME_MAX_LEN = 64 };
 
@@ -151,6 +153,62 @@ static void set_defaults(const struct args *a, char *opts)
     }
 }
 
+/* ---- paths ------------------------------------------------------------------------------------------------------------------- */
+
+static int has(const char *value, size_t n, const char *word)
+{
+    const size_t len = strlen(word);
+    for (size_t k = 0; k + len <= n; k++)
+        if (memcmp(value + k, word, len) == 0) return 1;
+    return 0;
+}
+
+static int names_path(const char *value, size_t n)
+{
+    static const char *const words[] = { "FILE", "PATH", "DIR", "MODEL", "OUT" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (has(value, n, words[i])) return !has(value, n, "=");
+    return 0;
+}
+
+int args_takes_path(const struct arg *r)
+{
+    return (r->kind == ARG_TEXT || r->kind == ARG_TEXTS) && names_path(r->value, strlen(r->value));
+}
+
+/* A value that the help calls "TEXT|@FILE" is a path only behind its @; "FILE|TEXT" may be either, and is then a path if it is there. */
+static void slashes(const char *value, size_t n, char *text)
+{
+    struct stat st;
+    const char *at = memchr(value, '@', n);
+    if (!names_path(value, n) || (at && text[0] != '@')) return;
+    if (!at && has(value, n, "TEXT") && stat(text, &st)) return;
+    path_typed(text + (at != NULL));
+}
+
+/* The i-th operand, from 0, in a usage such as "[OPTION]... -m MODEL QUERY FILE..."; the last one stands for all after it. */
+static const char *operand_of(const char *usage, int i, size_t *n)
+{
+    const char *word = "";
+    size_t len = 0, skip = 1;
+    *n = 0;
+    for (const char *p = usage; *p && *p != '\n'; p += len + strspn(p + len, " ")) {
+        len = strcspn(p, " \n");
+        if (skip) skip = 0;
+        else if (p[0] == '-' && len == 2) skip = 1;
+        else word = p, *n = len, i--;
+        if (i < 0) break;
+    }
+    return word;
+}
+
+static void operand_slashes(const struct args *a, int i, char *text)
+{
+    size_t n;
+    const char *value = operand_of(a->usage, i, &n);
+    slashes(value, n, text);
+}
+
 /* ---- options ----------------------------------------------------------------------------------------------------------------- */
 
 const struct arg *args_find_long(const struct args *a, const char *name, int *on)
@@ -218,8 +276,9 @@ struct target {
     struct args_given *given; /* may be NULL */
 };
 
-static int take(const struct target *t, const struct arg *r, const char *spelled, char how, const char *text)
+static int take(const struct target *t, const struct arg *r, const char *spelled, char how, char *text)
 {
+    if (text && args_takes_path(r)) slashes(r->value, strlen(r->value), text);
     const int rc = set(r, t->opts, spelled, text, how != '!');
     const size_t i = (size_t)(r - t->args->rows);
     if (rc != ARGS_RUN || !t->given || i >= ARGS_MAX) return rc;
@@ -245,7 +304,7 @@ static int parse_long(const struct target *t, int argc, char **argv, int *i)
 {
     const struct args *a = t->args;
     char name[NAME_MAX_LEN], spelled[NAME_MAX_LEN + 2];
-    const char *text = strchr(argv[*i], '=');
+    char *text = strchr(argv[*i], '=');
     const size_t n = text ? (size_t)(text - argv[*i]) - 2 : strlen(argv[*i]) - 2;
     if (n >= sizeof name) return message_usage("unknown option %.80s; \"steno %s --help\" lists them", argv[*i], a->verb);
     memcpy(name, argv[*i] + 2, n);
@@ -266,7 +325,7 @@ static int parse_long(const struct target *t, int argc, char **argv, int *i)
 static int parse_short(const struct target *t, int argc, char **argv, int *i)
 {
     const struct args *a = t->args;
-    for (const char *p = argv[*i] + 1; *p; p++) {
+    for (char *p = argv[*i] + 1; *p; p++) {
         const struct arg *r = args_find_short(a, *p);
         char spelled[3] = { '-', *p, '\0' };
         if (!r) return message_usage("unknown option -%s; \"steno %s --help\" lists them", p, a->verb);
@@ -295,6 +354,7 @@ int args_parse(const struct args *a, void *opts, struct args_given *given, int a
         else rc = parse_short(&t, argc, argv, &i);
         if (rc != ARGS_RUN) return rc;
     }
+    for (int i = 0; i < n; i++) operand_slashes(a, i, argv[i]);
     *n_operands = n;
     return ARGS_RUN;
 }

@@ -71,7 +71,8 @@ struct arg arg_full(const struct arg *r, char dflt[ARG_DFLT_SZ]);
 
 /* Fill *opts with the defaults, parse argv[0..argc) into it, and record the given options in *given (may be NULL).
  *
- * Operands are moved to the front of argv and counted in *n_operands. Text values point into argv.
+ * Operands are moved to the front of argv and counted in *n_operands. Text values point into argv. Values and operands that are paths,
+ * by the names that the help gives them, get the slashes of path_typed.
  * @return ARGS_RUN, or the exit code to end with (after the help or an error message) */
 int args_parse(const struct args *a, void *opts, struct args_given *given, int argc, char **argv, int *n_operands);
 
@@ -85,6 +86,8 @@ extern const struct arg args_help_row, args_help_all_row, args_help_man_row;
 const struct arg *args_find_long(const struct args *a, const char *name, int *on);
 const struct arg *args_find_short(const struct args *a, char letter);
 int args_takes_value(const struct arg *r);
+/* Is the value a file or a folder, or may it be one? */
+int args_takes_path(const struct arg *r);
 /* Copy word `i` of "a|b|c" into out[ARG_WORD_SZ]. @return 1, or 0 past the last one */
 enum { ARG_WORD_SZ = 64 };
 int arg_word(char *out, const char *words, int i);

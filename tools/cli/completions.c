@@ -32,21 +32,10 @@ static void put_words(const struct arg *r)
     for (int i = 0; arg_word(word, r->value, i); i++) printf("%s%s", i ? " " : "", word);
 }
 
-static int is_text(const struct arg *r)
-{
-    return r->kind == ARG_TEXT || r->kind == ARG_TEXTS;
-}
-
-/* Is the value a file or a folder? Shells complete those themselves. */
-static int takes_path(const struct arg *r)
-{
-    return is_text(r) && (strstr(r->value, "FILE") || strstr(r->value, "PATH") || strstr(r->value, "DIR"));
-}
-
 /* Is the value a model: a path, or a known name? */
 static int takes_model(const struct arg *r)
 {
-    return is_text(r) && strcmp(r->value, "PATH|NAME") == 0;
+    return args_takes_path(r) && strcmp(r->value, "PATH|NAME") == 0;
 }
 
 static void put_models(void)
@@ -113,7 +102,7 @@ static void bash_values(const struct args *a)
             put_words(r);
             printf("\"%s ;;\n", r->kind == ARG_LIST ? "; list=1" : "");
         } else {
-            puts(takes_model(r) ? "files=1; names=1 ;;" : takes_path(r) ? "files=1 ;;" : "nothing=1 ;;");
+            puts(takes_model(r) ? "files=1; names=1 ;;" : args_takes_path(r) ? "files=1 ;;" : "nothing=1 ;;");
         }
     }
 }
@@ -183,7 +172,7 @@ static void zsh_value(const struct arg *r)
     if (r->kind == ARG_WORD) putchar('(');
     if (has_words(r)) put_words(r);
     else if (takes_model(r)) fputs("_steno_model", stdout);
-    else if (takes_path(r)) fputs("_files", stdout);
+    else if (args_takes_path(r)) fputs("_files", stdout);
     if (r->kind == ARG_WORD) putchar(')');
 }
 
@@ -268,7 +257,7 @@ static void fish_option(const char *verb, const struct arg *r, const char *no)
     } else if (takes_model(r)) {
         fputs(" -r -F -a '(__steno_models)'", stdout);
     } else if (args_takes_value(r)) {
-        fputs(takes_path(r) ? " -r -F" : " -x", stdout);
+        fputs(args_takes_path(r) ? " -r -F" : " -x", stdout);
     }
     fputs(" -d '", stdout);
     fish_text(r->help, SIZE_MAX);

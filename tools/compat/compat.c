@@ -2,6 +2,7 @@
 #include "compat/compat.h"
 #include "cli/message.h"
 #include "cli/text_file.h"
+#include "path.h"
 #include "utf8.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -169,7 +170,7 @@ void compat_put_word(struct compat_call *c, const char *word)
         c->word = more;
         c->room = room;
     }
-    memcpy(&c->word[c->n_words++], &word, sizeof word); /* args_parse moves words but does not change their letters */
+    memcpy(&c->word[c->n_words++], &word, sizeof word); /* args_parse moves words and changes only \ of paths, which no literal has */
 }
 
 /* Add an empty word of n bytes. @return its memory, or NULL if out of memory */
@@ -302,6 +303,8 @@ static int run_words(const struct compat *d, const char *called, int argc, char 
     int code = begin(&c, argc), reported = 0;
     if (code == EXIT_OK) {
         code = d->type ? d->type(&c, argc, argv) : type(&c, argc, argv);
+        for (int i = 0; i < c.n_inputs; i++) path_typed(c.input[i]);
+        for (int i = 0; i < c.n_outputs; i++) path_typed(c.output[i]);
         if (code == EXIT_OK) code = translate(&c);
         reported = code != EXIT_OK;
     }

@@ -193,7 +193,7 @@ static int add_list(struct inputs *in, const char *list, int recursive)
     while (code == EXIT_OK && how == TEXT_FILE_READ) {
         how = text_lines_next(&lines, &line, why, sizeof why);
         if (how != TEXT_FILE_READ || !line) break;
-        cut_blanks(line, strlen(line));
+        cut_blanks(path_typed(line), strlen(line));
         if (line[0] && line[0] != '#') code = add_one(in, line, recursive);
         if (code == EXIT_OK && lines.number == LINES_MAX) {
             message("%s: has more than %d lines: give it in parts", sound_name(list), LINES_MAX - 1);
@@ -210,7 +210,7 @@ int inputs_expand(struct inputs *in, char **operands, int n, int recursive)
     int code = EXIT_OK;
     *in = (struct inputs){ 0 };
     for (int i = 0; i < n && code == EXIT_OK; i++) {
-        const char *name = operands[i];
+        const char *name = path_typed(operands[i]);
         if (name[0] == '@' && name[1] && stat(name, &st)) code = add_list(in, name + 1, recursive);
         else code = add_one(in, name, recursive);
     }

@@ -51,7 +51,7 @@ static char *cache_dir(int i)
     errno = 0;
     if (i == HERE) return strdup("models");
     if (i == HUB) return models_hub_cache(HUB_HF);
-    char *base = xdg && xdg[0] == '/' ? strdup(xdg) : home && home[0] ? path_join(home, ".cache") : NULL;
+    char *base = xdg && path_is_absolute(xdg) ? strdup(xdg) : home && home[0] ? path_join(home, ".cache") : NULL;
     char *dir = base ? path_join(base, sub[i]) : NULL;
     free(base);
     return dir;
@@ -426,7 +426,7 @@ static int open_best(steno_model **out, struct model_found *at, const struct mod
 
 int models_open(steno_model **out, struct model_found *at, const struct model_choice *c, const steno_model_params *p)
 {
-    const char *env = getenv("STENO_MODEL");
+    const char *env = path_typed(getenv("STENO_MODEL"));
     const char *name = c->name ? c->name : env && env[0] ? env : NULL;
     *out = NULL;
     *at = (struct model_found){ 0 };

@@ -73,7 +73,7 @@ static void in_packages(const struct places *p)
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
         const char *root = roots[i].variable ? getenv(roots[i].variable) : "";
         char pattern[120] = "";
-        if (!root || (roots[i].variable && root[0] != '/')) continue;
+        if (!root || (roots[i].variable && !path_is_absolute(root))) continue;
         strcat(strcat(pattern, roots[i].pattern), "/whisper/assets/*.tiktoken");
         match(p, root, pattern);
     }

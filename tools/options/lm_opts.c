@@ -3,6 +3,7 @@
 #include "cli/message.h"
 #include "cli/option_names.h"
 #include "cli/text_file.h"
+#include "path.h"
 #include "utf8.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,7 +297,7 @@ int lm_make_prompt(int32_t **ids, int *n, const steno_model *m, const struct lm_
 
 int lm_check_named(const struct engine_opts *o, const char *verb)
 {
-    const char *env = getenv("STENO_MODEL");
+    const char *env = path_typed(getenv("STENO_MODEL"));
     if (o->model || (env && *env)) return EXIT_OK;
     return message_usage("%s needs a language model: -m MODEL, such as a Qwen3, Llama or Gemma in GGUF", verb);
 }

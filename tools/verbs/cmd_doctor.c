@@ -10,6 +10,7 @@
 #include "models/engine.h"
 #include "models/host.h"
 #include "models/machine.h"
+#include "path.h"
 #include "utf8.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -263,7 +264,7 @@ static void report_folders(struct report *r, const char *what, const char *befor
 
 static void report_models(struct report *r)
 {
-    const char *env = getenv("STENO_MODEL");
+    const char *env = path_typed(getenv("STENO_MODEL"));
     const int named = env && env[0];
     char *demo = models_demo(), *found = named ? models_find(env) : NULL;
     line(r, "STENO_MODEL", named ? env : "not set");
