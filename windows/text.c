@@ -152,16 +152,38 @@ char *stpcpy(char *to, const char *s)
     return (char *)memcpy(to, s, n + 1) + n;
 }
 
-/* IPv4 in four numbers; of IPv6 only ::1, because all callers ask whether an address is that of this machine. */
+/* Eight numbers, of which :: stands for those that are 0; no IPv4 at the end. */
+static int ipv6(const char *p, uint8_t to[16])
+{
+    int n = 0, gap = -1;
+    memset(to, 0, 16);
+    if (p[0] == ':' && p[1] == ':') {
+        gap = 0;
+        p += 2;
+    }
+    while (*p) {
+        const size_t len = strspn(p, "0123456789abcdefABCDEF");
+        if (n == 16 || !len || len > 4) return 0;
+        const unsigned long v = strtoul(p, NULL, 16);
+        to[n++] = (uint8_t)(v >> 8);
+        to[n++] = (uint8_t)v;
+        p += len;
+        if (!*p) break;
+        if (p[0] != ':' || !p[1] || (p[1] == ':' && gap >= 0)) return 0;
+        if (p[1] == ':') gap = n;
+        p += 1 + (p[1] == ':');
+    }
+    if (gap < 0 || n == 16) return gap < 0 && n == 16;
+    memmove(to + 16 - (n - gap), to + gap, (size_t)(n - gap));
+    memset(to + gap, 0, (size_t)(16 - n));
+    return 1;
+}
+
 int inet_pton(int family, const char *text, void *to)
 {
     unsigned part[4];
     char end[2];
-    if (family == AF_INET6) {
-        memset(to, 0, sizeof(struct in6_addr));
-        ((struct in6_addr *)to)->s6_addr[15] = 1;
-        return strcmp(text, "::1") == 0;
-    }
+    if (family == AF_INET6) return ipv6(text, ((struct in6_addr *)to)->s6_addr);
     if (strspn(text, "0123456789.") != strlen(text) || sscanf(text, "%3u.%3u.%3u.%3u%1s", part, part + 1, part + 2, part + 3, end) != 4)
         return 0;
     for (int i = 0; i < 4; i++) {

@@ -369,6 +369,24 @@ static void test_environment(void **state)
     assert_null(getenv("STENO_NOT_SET"));
 }
 
+static int address(const char *text, const char *bytes)
+{
+    struct in6_addr a;
+    return inet_pton(AF_INET6, text, &a) && (!bytes || memcmp(a.s6_addr, bytes, 16) == 0);
+}
+
+static void test_addresses(void **state)
+{
+    static const char *const wrong[] = { "", ":", ":::", "1", "1::2::3", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1:2:3:4:5:6:7:8::", "12345::",
+                                         "x::", "::1:", "::0x1", "fe80::1%2" };
+    (void)state;
+    static const char one[16] = { [15] = 1 }, none[16] = { 0 };
+    assert_true(address("::1", one) && address("0:0:0:0:0:0:0:1", one) && address("::", none));
+    assert_true(address("1::2:3", "\0\1\0\0\0\0\0\0\0\0\0\0\0\2\0\3"));
+    assert_true(address("Fe80::", "\xfe\x80\0\0\0\0\0\0\0\0\0\0\0\0\0\0"));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) assert_false(address(wrong[i], NULL));
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, enter, leave)
 int main(void)
 {
@@ -377,6 +395,7 @@ int main(void)
         TEST(test_hidden_file_is_emptied), TEST(test_folders_have_their_errors), TEST(test_new_name_replaces_only_if_asked),
         TEST(test_long_paths), TEST(test_short_path_in_a_long_folder), TEST(test_prefixes), TEST(test_end_of_a_folder_leaves_errno),
         TEST(test_patterns), TEST(test_memory_stream), TEST(test_pipes), TEST(test_environment),
+        cmocka_unit_test(test_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
