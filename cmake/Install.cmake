@@ -23,6 +23,16 @@ foreach(dir IN ITEMS LIBDIR INCLUDEDIR)
     endif()
 endforeach()
 
+set(STENO_PC_POSIX) # what the static libraries of media and output need, besides
+if(WIN32)
+    set(STENO_PC_POSIX "-lsteno-windows -lbcrypt ")
+    install(TARGETS steno_windows DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+endif()
+set(STENO_PC_DL)
+if(CMAKE_DL_LIBS)
+    set(STENO_PC_DL " -l${CMAKE_DL_LIBS}")
+endif()
+
 install(FILES include/steno/steno.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steno COMPONENT development)
 install(TARGETS steno_static DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 install(TARGETS steno_shared EXPORT steno-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
