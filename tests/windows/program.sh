@@ -105,7 +105,7 @@ same "$DEMO" same.wav
 
 # Wine makes Ctrl-C of this signal.
 echo "Ctrl-C ends a run with exit code 130 and leaves no result that is not whole"
-long_speech 60 >long.wav
+long_speech 30 >long.wav
 "$STENO" long.wav -m "$MODEL" -f txt -o stopped >"$T/out" 2>"$T/err" &
 run=$!
 for ((i = 0; i < 3000; i++)); do

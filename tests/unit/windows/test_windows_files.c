@@ -377,8 +377,8 @@ static int address(const char *text, const char *bytes)
 
 static void test_addresses(void **state)
 {
-    static const char *const wrong[] = { "", ":", ":::", "1", "1::2::3", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1:2:3:4:5:6:7:8::", "12345::",
-                                         "x::", "::1:", "::0x1", "fe80::1%2" };
+    static const char *const wrong[] = { "", ":", ":::", "1", "1::2::3", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1:2:3:4:5:6:7:8::",
+                                         "12345::", "x::", "::1:", "::0x1", "fe80::1%2" };
     (void)state;
     static const char one[16] = { [15] = 1 }, none[16] = { 0 };
     assert_true(address("::1", one) && address("0:0:0:0:0:0:0:1", one) && address("::", none));
