@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # steno: the packages in dist/ work on fresh systems. SPDX-License-Identifier: MIT
 #
-# Debian packages on this system's release, the tarball on Debian 11, 12 and 13 and on Ubuntu 20.04, 22.04 and 24.04. STENO_CHROOTS is a
-# folder that keeps the systems.
+# Debian packages on this system's release, the tarball on Debian 11, 12 and 13. STENO_UBUNTU, the address of a mirror, adds Ubuntu 20.04,
+# 22.04 and 24.04. STENO_CHROOTS is a folder that keeps the systems.
 set -euo pipefail
 
 : "${STENO_SOURCE:?}"
@@ -24,7 +24,7 @@ mkdir -p "$kept"
 system() # RELEASE NAME: a copy of a fresh system in $tmp/NAME
 {
     local from=("$mirror")
-    case $1 in focal | jammy | noble) from=(http://archive.ubuntu.com/ubuntu gutsy) ;; esac # gutsy: debootstrap's script for all of Ubuntu
+    case $1 in focal | jammy | noble) from=("$STENO_UBUNTU" gutsy) ;; esac # gutsy: debootstrap's script for all of Ubuntu
     if [ ! -f "$kept/$1/.whole" ]; then
         rm -rf "${kept:?}/$1"
         debootstrap --variant=minbase "$1" "$kept/$1" "${from[@]}" >"$tmp/log" 2>&1 || { tail -n 5 "$tmp/log"; return 1; }
@@ -79,7 +79,7 @@ left=$(inside debian "find /usr/bin /usr/lib /usr/share -name '*steno*' ! -path 
 
 tarball=$(find dist -name "steno-*-linux-$(uname -m).tar.gz" | head -1)
 [ -n "$tarball" ] || { echo "no tarball in dist/: only the Debian packages were tried"; exit 0; }
-for release in bullseye bookworm trixie focal jammy noble; do
+for release in bullseye bookworm trixie ${STENO_UBUNTU:+focal jammy noble}; do
     system "$release" "$release" || { echo "skipped: no system of $release from the mirror"; continue; }
     tar -xzf "$tarball" -C "$tmp/$release/opt"
     mv "$tmp/$release"/opt/steno-* "$tmp/$release/opt/anywhere"
