@@ -186,7 +186,7 @@ static struct ended try_open(const struct seed *s, const struct model_source *at
     }
     close(fd[1]);
     size_t n = 0;
-    for (ssize_t got = 1; got > 0 && n < sizeof r.text - 1; n += got > 0 ? (size_t)got : 0)
+    for (ssize_t got = 1; got > 0 && n + 1 < sizeof r.text; n += got > 0 ? (size_t)got : 0)
         got = read(fd[0], r.text + n, sizeof r.text - 1 - n);
     close(fd[0]);
     wait4(id, &status, 0, &used);

@@ -64,7 +64,7 @@ static struct ended run(int way, const char *path)
     if (!id) child(way, path, pipe_fd[1]);
     assert_true(id > 0);
     close(pipe_fd[1]);
-    for (ssize_t got = 1; got > 0 && n < sizeof r.text - 1; n += got > 0 ? (size_t)got : 0)
+    for (ssize_t got = 1; got > 0 && n + 1 < sizeof r.text; n += got > 0 ? (size_t)got : 0)
         got = read(pipe_fd[0], r.text + n, sizeof r.text - 1 - n);
     close(pipe_fd[0]);
     assert_int_equal(wait4(id, &status, 0, &used), id);
