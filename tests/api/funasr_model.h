@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "folder.h"
 #include "shipped.h"
+#include "tap.h"
 
 enum { FUNASR_MELS = 8, CTC_LFR = 7, CTC_WIDTH = CTC_LFR * FUNASR_MELS, CTC_D = 16, CTC_HEADS = 2, CTC_FF = 32, CTC_TAPS = 11,
        CTC_VOCAB = 40, CTC_QUERIES = 16 };
@@ -266,32 +267,6 @@ static inline struct audio bursts(int64_t n)
         a.pcm[i] = phase < 2 ? 0.3f * noise(&state) : phase == 2 && part % 16 < 8 ? 0.2f * noise(&state) : 0;
     }
     return a;
-}
-
-/* Memory as a source that gives at most `piece` samples at a time (0: as many as fit), and fails at sample `fail_at` where that is set. */
-struct tap { const float *pcm; int64_t n, at, piece, fail_at; int reads; };
-
-static inline int64_t tap_read(void *user, float *pcm, int64_t n)
-{
-    struct tap *t = user;
-    int64_t take = t->n - t->at < n ? t->n - t->at : n;
-    t->reads++;
-    if (t->piece && take > t->piece) take = t->piece;
-    if (t->fail_at && t->at >= t->fail_at) return -1;
-    if (take > 0) memcpy(pcm, t->pcm + t->at, (size_t)take * sizeof *pcm);
-    t->at += take;
-    return take;
-}
-
-static inline int tap_rewind(void *user)
-{
-    ((struct tap *)user)->at = 0;
-    return 0;
-}
-
-static inline steno_source tap_source(struct tap *t)
-{
-    return (steno_source){ tap_read, tap_rewind, t };
 }
 
 static inline uint64_t spans_digest(const steno_session *s)

@@ -2,8 +2,8 @@
  *
  * Windows of three kinds, in the order of how sure the shipped model is of them: English, Chinese, and a whistle that sounds like
  * some language or other. */
-#ifndef TESTS_API_LANGUAGES_H
-#define TESTS_API_LANGUAGES_H
+#ifndef STENO_TESTS_LANGUAGES_H
+#define STENO_TESTS_LANGUAGES_H
 #include "funasr_model.h"
 #include "shipped.h"
 

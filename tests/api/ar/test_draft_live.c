@@ -3,31 +3,15 @@
  * Passes over a growing turn, as a live session makes them, have the same bits as alone, in fewer steps. Two turns share a batch. */
 #include "internal.h"
 #include "shipped_session.h"
+#include "tap.h"
 
 enum { TURNS = 2, STEP = RATE / 2, PASSES = 8 };
-
-struct pcm_source { const float *pcm; int64_t n, at; };
-
-static int64_t pcm_take(void *user, float *to, int64_t n)
-{
-    struct pcm_source *p = user;
-    const int64_t k = n < p->n - p->at ? n : p->n - p->at;
-    memcpy(to, p->pcm + p->at, (size_t)k * sizeof *to);
-    p->at += k;
-    return k;
-}
-
-static int pcm_back(void *user)
-{
-    ((struct pcm_source *)user)->at = 0;
-    return 0;
-}
 
 struct turns {
     steno_batch *b;
     steno_session *s[TURNS];
     struct audio a[TURNS];
-    struct pcm_source from[TURNS];
+    struct tap from[TURNS];
     int64_t n_drafted, n_accepted, n_steps, n_alone;
 };
 
@@ -69,8 +53,8 @@ static void pass(struct turns *t, int64_t n, const steno_transcribe_params *p, i
     r.transcribe = p;
     r.priority = priority;
     for (int i = 0; i < TURNS; i++) {
-        t->from[i] = (struct pcm_source){ t->a[i].pcm, n < t->a[i].n ? n : t->a[i].n, 0 };
-        const steno_source src = { pcm_take, pcm_back, &t->from[i] };
+        t->from[i] = (struct tap){ .pcm = t->a[i].pcm, .n = n < t->a[i].n ? n : t->a[i].n };
+        const steno_source src = tap_source(&t->from[i]);
         steno_timings_reset(t->s[i]);
         assert_int_equal(steno_batch_submit(t->b, t->s[i], &src, &r), 0);
     }

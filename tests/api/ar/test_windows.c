@@ -4,6 +4,7 @@
  * windows; beams and candidates have one row each. Batches of every size that a limit may lie at, full of every kind of search, must give
  * what each call gives alone, to the bit. */
 #include "api/shipped.h"
+#include "api/tap.h"
 #include "plan/run.h"
 
 enum { MOST = 128, KINDS = 7, SAMPLES = 12800, CLIP_MS = 500, VOCAB = 9001 };
@@ -49,23 +50,6 @@ static steno_transcribe_params way(int kind, int lanes)
     return p;
 }
 
-struct wav { const float *x; int64_t n, at; };
-
-static int64_t wav_read(void *user, float *out, int64_t n)
-{
-    struct wav *w = user;
-    const int64_t take = w->n - w->at < n ? w->n - w->at : n;
-    memcpy(out, w->x + w->at, (size_t)take * sizeof *out);
-    w->at += take;
-    return take;
-}
-
-static int wav_rewind(void *user)
-{
-    ((struct wav *)user)->at = 0;
-    return 0;
-}
-
 /* What each kind of call gives by itself. */
 static void alone(uint64_t want[KINDS], const steno_model *m, int lanes)
 {
@@ -83,7 +67,7 @@ static void alone(uint64_t want[KINDS], const steno_model *m, int lanes)
 static void beside(const uint64_t want[KINDS], const steno_model *m, steno_team *team, int windows, int lanes, int kind)
 {
     static steno_session *s[MOST];
-    static struct wav wav[MOST];
+    static struct tap wav[MOST];
     steno_transcribe_params p[KINDS];
     steno_batch_params bp;
     steno_session_params sp;
@@ -97,8 +81,8 @@ static void beside(const uint64_t want[KINDS], const steno_model *m, steno_team 
     for (int i = 0; i < windows; i++) {
         const int k = kind < 0 ? i % KINDS : kind;
         if (steno_session_open(&s[i], m, team, &sp, &e)) fail_msg("%s", e.text);
-        wav[i] = (struct wav){ pcm + k * SAMPLES, SAMPLES, 0 };
-        const steno_source src = { wav_read, wav_rewind, &wav[i] };
+        wav[i] = (struct tap){ .pcm = pcm + k * SAMPLES, .n = SAMPLES };
+        const steno_source src = tap_source(&wav[i]);
         if (steno_batch_add(sp.batch, s[i], &src, &p[k])) fail_msg("%d of %d: %s", i, windows, steno_last_error(s[i]));
     }
     assert_int_equal(steno_batch_run(sp.batch), STENO_OK);
