@@ -381,7 +381,7 @@ typedef struct steno_model_info {
 
 enum steno_draft_source {
     STENO_DRAFTS_OF_MODEL = 1, /* a draft model */
-    STENO_DRAFTS_OF_TEXT = 2   /* repetitions of earlier text, without a draft model */
+    STENO_DRAFTS_OF_TEXT = 2   /* repetitions of earlier text, without a draft model; live requests of Whisper do so without it */
 };
 
 /** Fill `info` up to info->size bytes. @return STENO_OK, STENO_EARG */

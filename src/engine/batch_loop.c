@@ -70,7 +70,7 @@ void request_drop(steno_session *s)
     end(s, STENO_ECANCELED);
 }
 
-int requests_stop(const struct steno_batch *b)
+int requests_should_stop(const struct steno_batch *b)
 {
     for (steno_session *s = b->first; s; s = s->next)
         if (session_should_stop(s)) return 1;

@@ -17,7 +17,7 @@ void batch_carry_out(struct steno_batch *b, enum steno_run_mode mode);
 
 /* Called from the steps of tasks. */
 int requests_sweep(struct steno_batch *b);             /* ends a cancelled request. 1: there was one, and the queue has changed */
-int requests_stop(const struct steno_batch *b);        /* is there a cancelled request, running or waiting? */
+int requests_should_stop(const struct steno_batch *b); /* is there a cancelled request, running or waiting? */
 void request_finish(steno_session *s, int status);     /* the request is over: removes it from the queue and calls on_done, which may close
                                                         * the session */
 int request_canceled(steno_session *s);                /* @return STENO_ECANCELED, with its reason */

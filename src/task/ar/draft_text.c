@@ -30,7 +30,6 @@ void draft_text_begin(struct window_decoder *w)
 {
     struct decoder_attempts *attempts = &w->attempts;
     struct earlier_text *earlier = &ar_of(w->s)->earlier;
-    const int32_t asked = w->request->p.draft_max;
     attempts->uses_text = 0;
     if (attempts->now.index) return;
     attempts->n_text = 0;
@@ -38,12 +37,12 @@ void draft_text_begin(struct window_decoder *w)
     if (!frames_take(w)) earlier->n = 0;
     const struct sampler *s = &w->b->run.lane[attempts->ar.lane0].sampler;
     const int is_greedy = attempts->ar.p.n_lanes == 1 && !attempts->ar.p.beams && s->rules->temperature == 0;
-    if (!earlier->n || !asked || w->b->draft || !is_greedy) return;
+    if (!earlier->n || !w->request->p.draft_max || w->b->draft || !is_greedy) return;
     attempts->uses_text = 1;
     attempts->n_text = earlier->n;
     attempts->n_taken = 0;
     memcpy(attempts->text, earlier->ids, (size_t)earlier->n * sizeof *earlier->ids);
-    attempts->lookup = prompt_lookup_of(asked < 0 ? DRAFT_MAX : asked);
+    attempts->lookup = prompt_lookup_of(DRAFT_MAX); /* a number needs a draft model (request.c) */
     if (earlier->has_odds) memcpy(attempts->lookup.odds, earlier->odds, sizeof earlier->odds);
     attempts->lookup.at = 0;
     attempts->lookup.kind = DRAFT_FOLLOWED;

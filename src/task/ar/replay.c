@@ -180,7 +180,7 @@ static int is_due(struct steno_batch *b)
         queue_look(b);
         look_around(b);
     }
-    return requests_stop(b) || (a->is_wanted && may_encode(b)) || (a->in_first_pass && may_listen(b));
+    return requests_should_stop(b) || (a->is_wanted && may_encode(b)) || (a->in_first_pass && may_listen(b));
 }
 
 /* Called between replays. A search that ended or was cancelled ends the chain. */

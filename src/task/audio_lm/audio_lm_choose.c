@@ -178,6 +178,6 @@ int audio_lm_next(void *user)
         }
     }
     run_costs_end(&b->costs, rows);
-    a->goes_on = !a->status && (requests_stop(b) || audio_lm_draft_needed(b));
+    a->goes_on = !a->status && (requests_should_stop(b) || audio_lm_draft_needed(b));
     return !a->status && !a->goes_on && rows_add(b);
 }

@@ -216,7 +216,7 @@ static int needs_lane(const struct steno_batch *b, const steno_session *s)
 /* Is other work than computing due? */
 static int is_due(struct steno_batch *b)
 {
-    if (requests_stop(b)) return 1;
+    if (requests_should_stop(b)) return 1;
     if (!queue_is_woken(b)) return 0;
     queue_look(b);
     for (const steno_session *s = b->first; s; s = s->next)
