@@ -7,6 +7,5 @@
 #include "tile_emulated.h"
 #undef TILE_ROWS
 #undef LOWP_TILE_ROWS
-#define __asm__(...) ((void)0) /* a barrier of compilers that names registers, and changes no result */
 #define kern_init_amx kern_init_amx_emulated
 #include "kern/x86/kern_amx.c"

@@ -2,6 +2,5 @@
 #include "avx512_emulated.h"
 #include "doubles.h"
 #include "kern/kern.h"
-#define __asm__(...) ((void)0) /* a barrier of compilers that names registers, and changes no result */
 #define kern_init_avx512 kern_init_avx512_emulated
 #include "kern/x86/kern_avx512.c"

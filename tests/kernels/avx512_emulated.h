@@ -8,6 +8,7 @@
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -241,4 +242,7 @@ HALVES_3(two_si, dpwssd_epi32, two_si, emu_dpwssd_half)
 #define __m512i two_si
 #define __m512d two_pd
 #include "names_emulated.h"
+
+/* Barriers of compilers name registers, and change no result. Headers of the system that use them stand above. */
+#define __asm__(...) ((void)0)
 #endif

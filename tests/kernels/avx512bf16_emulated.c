@@ -4,6 +4,5 @@
 #include "doubles.h"
 #include "pairs_emulated.h"
 #undef TILE_ROWS
-#define __asm__(...) ((void)0) /* a barrier of compilers that names registers, and changes no result */
 #define kern_init_avx512bf16 kern_init_avx512bf16_emulated
 #include "kern/x86/kern_avx512bf16.c"

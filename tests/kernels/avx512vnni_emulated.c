@@ -1,6 +1,5 @@
 /* steno tests: level avx512vnni in instructions of AVX2. SPDX-License-Identifier: MIT */
 #include "avx512_emulated.h"
 #include "doubles.h"
-#define __asm__(...) ((void)0) /* a barrier of compilers that names registers, and changes no result */
 #define kern_init_avx512vnni kern_init_avx512vnni_emulated
 #include "kern/x86/kern_avx512vnni.c"
