@@ -32,7 +32,7 @@ set(tests_threads
     api.long_audio api.vad_segments api.vad_segments_given api.windows
     api.batch_runs api.live api.silero unit.live unit.serve_loop unit.tool_mic cli.mic
     unit.serve_engines unit.serve_fair unit.serve_http unit.serve_http_limits unit.serve_live_session unit.serve_metrics unit.serve_stream
-    unit.serve_realtime_ends unit.serve_ws unit.serve_wyoming_server serve.listen serve.process serve.stream
+    unit.serve_realtime_ends unit.serve_words unit.serve_ws unit.serve_wyoming_server serve.listen serve.process serve.stream
     serve.wyoming_live)
 # Not for Windows: they need fork, pipes, FIFOs, links, attributes, signals, resource limits, a shell, dlopen or memory streams; or Wine's
 # peak of memory, which stays (tool_machine).

@@ -119,8 +119,10 @@ void lm_work_cancel(struct lm_work *w);             /* as work_cancel */
 /* ---- sessions for live audio ------------------------------------------------------------------------------------------------- */
 
 /* Holds the model open, with a session of its batch. Waits while a closed model opens: call it on a thread that may wait. *of stays valid
- * until engine_session_end. @return API_OK; API_too_many_sessions, API_draining, API_loading, in *e */
-int engine_session(struct engine *g, steno_session **s, const struct serve_engine **of, struct api_error *e);
+ * until engine_session_end. stop: not zero: the client has left, so it waits no longer; NULL: never. @return API_OK;
+ * API_too_many_sessions, API_draining, API_loading, API_cancelled, in *e */
+int engine_session(struct engine *g, steno_session **s, const struct serve_engine **of, const _Atomic int *stop, struct api_error *e);
+void engine_session_stop(struct engine *g); /* calls of engine_session read *stop again. Any thread, waits for no work */
 void engine_session_end(struct engine *g, steno_session *s);
 /* A pass of a live session has ended; delay_us: time from its newest audio to its text. */
 void engine_live_delay(struct engine *g, int64_t delay_us);

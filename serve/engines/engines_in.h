@@ -44,7 +44,7 @@ struct item {
     /* of the thread that has it */
     struct api_error error;
     int is_vectors;         /* it runs on the thread for vectors */
-    int has_text;           /* with the lock: it waits for the thread that finds word times */
+    int has_text;           /* with the lock: it runs, and waits for the thread that finds word times */
     int is_delivered;       /* its results are delivered */
     int64_t ingest_us;      /* its ingest began */
     struct spool_file *file; /* decoded audio */
@@ -111,7 +111,7 @@ struct engine {
     /* word times by an aligner */
     steno_session *aligner, *marks; /* of their thread; marks: punctuation. NULL: none */
     pthread_t words_thread;
-    int has_words, words_end;
+    int has_words, words_closing;
 };
 
 struct ingest { struct engines *es; int i; pthread_t thread; };
@@ -172,7 +172,7 @@ int words_prepare(struct item *it); /* after work.prepare. @return 0, or a code 
 
 /* ---- engines_work.c, engines_ingest.c, engines_model.c; without the lock ---- */
 void engine_pump(struct engine *g);                 /* submits what may run */
-void file_done(struct item *it, steno_session *s, int status); /* its last step: makes and delivers the transcript */
+void text_done(struct item *it); /* of one that has_text: finds its words, or ends it if it is stopped. Entered and left with the lock */
 void engine_on_done(void *engine, steno_session *s, int status);
 void *keeper_main(void *engines);
 void *ingest_main(void *ingest);

@@ -23,18 +23,21 @@ static int check_limit(const struct engine *g, struct api_error *e)
                     es->p->live_max);
 }
 
+static int is_left(const _Atomic int *stop) { return stop && atomic_load(stop); }
+
 /* Waits until the model is open. @return API_OK or a code */
-static int wait_open(struct engine *g, struct api_error *e)
+static int wait_open(struct engine *g, const _Atomic int *stop, struct api_error *e)
 {
     struct engines *es = g->es;
     engine_want(g);
-    while (!es->is_draining && g->state != ENGINE_OPEN) {
+    while (!es->is_draining && !is_left(stop) && g->state != ENGINE_OPEN) {
         if (g->state == ENGINE_CLOSED && !g->is_wanted) {
             e->retry_after_s = g->why == API_loading ? RETRY_S : 0;
             return api_fail(e, g->why, NULL, "%s", g->reason);
         }
         pthread_cond_wait(&g->changed, &es->lock);
     }
+    if (is_left(stop)) return api_fail(e, API_cancelled, NULL, "the client left");
     return es->is_draining ? api_fail(e, API_draining, NULL, "the server is shutting down") : API_OK;
 }
 
@@ -57,18 +60,25 @@ static void live_end(struct engine *g)
     pthread_cond_broadcast(&g->es->for_end);
 }
 
-int engine_session(struct engine *g, steno_session **s, const struct serve_engine **of, struct api_error *e)
+int engine_session(struct engine *g, steno_session **s, const struct serve_engine **of, const _Atomic int *stop, struct api_error *e)
 {
     *s = NULL;
     pthread_mutex_lock(&g->es->lock);
     g->n_live++;
     int code = check_limit(g, e);
-    if (code == API_OK) code = wait_open(g, e);
+    if (code == API_OK) code = wait_open(g, stop, e);
     if (code == API_OK) *s = take(g);
     else live_end(g);
     pthread_mutex_unlock(&g->es->lock);
     *of = &g->e;
     return code;
+}
+
+void engine_session_stop(struct engine *g)
+{
+    pthread_mutex_lock(&g->es->lock);
+    pthread_cond_broadcast(&g->changed);
+    pthread_mutex_unlock(&g->es->lock);
 }
 
 void engine_session_end(struct engine *g, steno_session *s)

@@ -1,13 +1,14 @@
 /* steno-serve: word times by a forced aligner. SPDX-License-Identifier: MIT
  *
  * The aligner has a thread of its own, so that the batch decodes other requests meanwhile: the runs of both take turns on the model's team.
- * A request keeps its session until its words are found, because they are part of the session's result. */
+ * A request keeps its session until its words are found, because they are part of the session's result. One that is stopped before its turn
+ * is ended by the keeper. */
 #include "engines_in.h"
 
 static struct item *next_text(const struct engine *g)
 {
     for (struct item *it = g->es->first; it; it = it->next)
-        if (it->engine == g && it->state == ITEM_RUNS && it->has_text) return it;
+        if (it->engine == g && it->has_text && !it->stop) return it;
     return NULL;
 }
 
@@ -16,20 +17,13 @@ static void *words_main(void *user)
     struct engine *g = user;
     struct engines *es = g->es;
     pthread_mutex_lock(&es->lock);
-    while (!g->words_end) {
+    while (!g->words_closing) {
         struct item *it = next_text(g);
         if (!it) {
             pthread_cond_wait(&g->changed, &es->lock);
             continue;
         }
-        it->has_text = 0;
-        steno_session *s = it->slot->session;
-        g->n_pumps++; /* the model stays open until its next request is submitted */
-        pthread_mutex_unlock(&es->lock);
-        file_done(it, s, STENO_OK);
-        engine_pump(g);
-        pthread_mutex_lock(&es->lock);
-        if (!--g->n_pumps) pthread_cond_broadcast(&g->changed);
+        text_done(it);
     }
     pthread_mutex_unlock(&es->lock);
     return NULL;
@@ -42,7 +36,7 @@ int words_open(struct engine *g, steno_error *e)
     if (rc == STENO_OK && g->e.punctuation) rc = steno_session_open(&g->marks, g->e.punctuation, g->e.team, NULL, e);
     if (rc != STENO_OK) return rc;
     g->need += steno_session_memory(g->e.aligner, g->e.team, NULL);
-    g->words_end = 0;
+    g->words_closing = 0;
     if (pthread_create(&g->words_thread, NULL, words_main, g)) return STENO_ENOMEM;
     g->has_words = 1;
     return STENO_OK;
@@ -52,7 +46,7 @@ void words_close(struct engine *g)
 {
     if (g->has_words) {
         pthread_mutex_lock(&g->es->lock);
-        g->words_end = 1;
+        g->words_closing = 1;
         pthread_cond_broadcast(&g->changed);
         pthread_mutex_unlock(&g->es->lock);
         pthread_join(g->words_thread, NULL);

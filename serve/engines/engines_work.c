@@ -73,7 +73,8 @@ void engine_pump(struct engine *g)
     }
 }
 
-void file_done(struct item *it, steno_session *s, int status)
+/* The last step of a file: makes and delivers the transcript. */
+static void file_done(struct item *it, steno_session *s, int status)
 {
     struct work *w = it->w;
     if (!input_end(&w->input, status)) it->is_delivered = 0;
@@ -83,16 +84,30 @@ void file_done(struct item *it, steno_session *s, int status)
     item_end(it);
 }
 
-/* @return 1: an aligner finds its words, on another thread; 0: it is complete */
+/* @return 1: an aligner finds its words, on another thread (text_done); 0: it is complete */
 static int needs_words(struct item *it)
 {
     struct engine *g = it->engine;
-    if (!it->w->job.aligner || it->stop) return 0;
     pthread_mutex_lock(&g->es->lock);
-    it->has_text = 1;
-    pthread_cond_broadcast(&g->changed);
+    it->has_text = it->w->job.aligner && !it->stop;
+    const int needs = it->has_text;
+    if (needs) pthread_cond_broadcast(&g->changed);
     pthread_mutex_unlock(&g->es->lock);
-    return 1;
+    return needs;
+}
+
+void text_done(struct item *it)
+{
+    struct engine *g = it->engine;
+    struct engines *es = g->es;
+    steno_session *s = it->slot->session;
+    it->has_text = 0;
+    g->n_pumps++; /* the model stays open until its next request is submitted */
+    pthread_mutex_unlock(&es->lock);
+    file_done(it, s, STENO_OK);
+    engine_pump(g);
+    pthread_mutex_lock(&es->lock);
+    if (!--g->n_pumps) pthread_cond_broadcast(&g->changed);
 }
 
 void engine_on_done(void *user, steno_session *session, int status)
@@ -153,7 +168,7 @@ static int64_t check_models(struct engines *es, int64_t now)
 static struct item *stopped(struct engines *es)
 {
     for (struct item *it = es->first; it; it = it->next)
-        if (it->stop && (it->state == ITEM_WAITS || it->state == ITEM_READY)) return it;
+        if (it->stop && (it->state == ITEM_WAITS || it->state == ITEM_READY || it->has_text)) return it;
     return NULL;
 }
 
@@ -175,6 +190,10 @@ void *keeper_main(void *user)
         struct item *it = stopped(es);
         if (!it) {
             wait_until(es, work < models ? work : models);
+            continue;
+        }
+        if (it->has_text) {
+            text_done(it);
             continue;
         }
         it->state = ITEM_ENDS;

@@ -115,6 +115,7 @@ void live_session_cancel(struct live_session *s)
     pthread_mutex_lock(&s->lock);
     atomic_store(&s->is_cancelled, 1);
     pthread_cond_signal(&s->wake);
+    engine_session_stop(s->p.engine); /* it may wait for its model */
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -346,7 +347,7 @@ static int model_take(struct live_session *s, char *why, size_t n)
 {
     struct api_error a = { 0 };
     steno_error e = { 0 };
-    if (!s->session && engine_session(s->p.engine, &s->session, &s->engine, &a) != API_OK) {
+    if (!s->session && engine_session(s->p.engine, &s->session, &s->engine, &s->is_cancelled, &a) != API_OK) {
         s->session = NULL;
         snprintf(why, n, "%s", a.message);
         return -1;
@@ -449,7 +450,7 @@ int live_session_open(struct live_session **out, const struct live_session_param
     s->p.max_turn_ms = clamp(p->max_turn_ms, TURN_MS, 2000, 30000);
     int code = copied ? out_of_memory(e) : audio_open(s, e);
     if (code == API_OK && !p->continues) code = engine_keeps_up(p->engine, e);
-    if (code == API_OK && engine_is_loaded(p->engine)) code = engine_session(p->engine, &s->session, &s->engine, e);
+    if (code == API_OK && engine_is_loaded(p->engine)) code = engine_session(p->engine, &s->session, &s->engine, NULL, e);
     if (code == API_OK) {
         code = thread_start(s, e);
         if (code != API_OK && s->session) engine_session_end(p->engine, s->session);

@@ -21,7 +21,7 @@ struct rig {
     int uses_vad, text_ctx;
     int lanes, beams;               /* those of the request and of the defaults */
     int64_t weigh;                  /* bytes of each model that are claimed */
-    const steno_model *vad;
+    const steno_model *vad, *aligner;
     _Atomic int n_opened, n_closed;
     _Atomic int open_ms;            /* opening takes this time longer */
     struct spool *spool;
@@ -54,8 +54,8 @@ static inline int rig_model_open(void *user, int i, struct serve_engine *out, st
     steno_model *m;
     const int rc = steno_model_open(&m, r->path[i], &p, e);
     if (rc) return rc;
-    *out = (struct serve_engine){ .model = m, .job = rig_job(m), .lanes = r->lanes, .vad = r->vad, .uses_vad = r->uses_vad,
-                                  .memory = r->weigh };
+    *out = (struct serve_engine){ .model = m, .job = rig_job(m), .lanes = r->lanes, .vad = r->vad, .aligner = r->aligner,
+                                  .uses_vad = r->uses_vad, .memory = r->weigh };
     out->job.params.beam_size = r->beams;
     r->n_opened++;
     return 0;

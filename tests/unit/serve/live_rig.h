@@ -16,7 +16,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct serve_engine e;
-    int is_loaded, holds, n_sessions, most, n_passes, n_last, fails;
+    int is_loaded, loads, holds, n_sessions, most, n_passes, n_last, fails;
     int beams[2]; /* largest beam_size of updates, and of last passes */
     int n_delays, is_late; /* passes whose delay was reported; no session is accepted */
     int64_t delay_us;      /* the longest */
@@ -45,12 +45,17 @@ int engine_is_loaded(const struct engine *g)
     return engine_get(&engine.is_loaded);
 }
 
-int engine_session(struct engine *g, steno_session **s, const struct serve_engine **of, struct api_error *e)
+int engine_session(struct engine *g, steno_session **s, const struct serve_engine **of, const _Atomic int *stop, struct api_error *e)
 {
     steno_error why = { 0 };
     (void)g;
     *s = NULL;
     pthread_mutex_lock(&engine.lock);
+    while (!engine.is_loaded && engine.loads && !(stop && *stop)) pthread_cond_wait(&engine.changed, &engine.lock);
+    if (stop && *stop) {
+        pthread_mutex_unlock(&engine.lock);
+        return api_fail(e, API_cancelled, NULL, "the client left");
+    }
     const int is_full = engine.n_sessions == engine.most;
     engine.n_sessions += !is_full;
     pthread_mutex_unlock(&engine.lock);
@@ -61,6 +66,14 @@ int engine_session(struct engine *g, steno_session **s, const struct serve_engin
     assert_int_equal(steno_session_open(s, engine.e.model, NULL, &sp, &why), STENO_OK);
     *of = &engine.e;
     return API_OK;
+}
+
+void engine_session_stop(struct engine *g)
+{
+    (void)g;
+    pthread_mutex_lock(&engine.lock);
+    pthread_cond_broadcast(&engine.changed);
+    pthread_mutex_unlock(&engine.lock);
 }
 
 void engine_session_end(struct engine *g, steno_session *s)

@@ -163,10 +163,10 @@ static void test_live_sessions_share_the_batch(void **state)
     struct engine *g = engines_at(r.es, 0);
     wait_loaded(g, 0);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(engine_session(g, &s[i], &of, &e), API_OK);
+        assert_int_equal(engine_session(g, &s[i], &of, NULL, &e), API_OK);
         assert_true(of->live_padding_ms == 2000 && of->live_last == 1);
     }
-    assert_int_equal(engine_session(g, &s[2], &of, &e), API_too_many_sessions);
+    assert_int_equal(engine_session(g, &s[2], &of, NULL, &e), API_too_many_sessions);
     assert_true(e.retry_after_s > 0);
     assert_int_equal(engines_now(r.es).live, 2);
     for (int i = 0; i < 4; i++) {
@@ -210,12 +210,12 @@ static void test_the_limit_of_live_sessions_counts_all_models(void **state)
     rig_init(&r, 2);
     rig_open(&r);
     struct engine *g[] = { engines_at(r.es, 0), engines_at(r.es, 1) };
-    for (int i = 0; i < 2; i++) assert_int_equal(engine_session(g[i], &s[i], &of, &e), API_OK);
-    for (int i = 0; i < 2; i++) assert_int_equal(engine_session(g[i], &s[2], &of, &e), API_too_many_sessions);
+    for (int i = 0; i < 2; i++) assert_int_equal(engine_session(g[i], &s[i], &of, NULL, &e), API_OK);
+    for (int i = 0; i < 2; i++) assert_int_equal(engine_session(g[i], &s[2], &of, NULL, &e), API_too_many_sessions);
     engine_session_end(g[0], s[0]);
-    assert_int_equal(engine_session(g[1], &s[2], &of, &e), API_OK);
+    assert_int_equal(engine_session(g[1], &s[2], &of, NULL, &e), API_OK);
     assert_ptr_not_equal(s[1], s[2]);
-    assert_int_equal(engine_session(g[0], &s[0], &of, &e), API_too_many_sessions);
+    assert_int_equal(engine_session(g[0], &s[0], &of, NULL, &e), API_too_many_sessions);
     for (int i = 1; i < 3; i++) engine_session_end(g[1], s[i]);
     rig_close(&r);
 }
@@ -268,7 +268,7 @@ static void test_late_texts_keep_new_sessions_out(void **state)
     }
 }
 
-struct waits { struct engine *g; int code; };
+struct waits { struct engine *g; _Atomic int is_left; int code; };
 
 static void *wait_for_session(void *user)
 {
@@ -276,26 +276,49 @@ static void *wait_for_session(void *user)
     struct api_error e = { 0 };
     const struct serve_engine *of;
     steno_session *s;
-    x->code = engine_session(x->g, &s, &of, &e);
+    x->code = engine_session(x->g, &s, &of, &x->is_left, &e);
     return NULL;
+}
+
+/* A session waits for its model, which takes open_ms more to open. */
+static void session_begin(struct rig *r, struct waits *x, pthread_t *t, int open_ms)
+{
+    rig_init(r, 1);
+    r->p.idle_unload_s = 0.03;
+    rig_open(r);
+    *x = (struct waits){ .g = engines_at(r->es, 0) };
+    wait_loaded(x->g, 0);
+    r->open_ms = open_ms;
+    assert_int_equal(pthread_create(t, NULL, wait_for_session, x), 0);
+    for (int i = 0; i < 1000 && !engines_now(r->es).live; i++) sleep_ms(2);
 }
 
 static void test_a_server_closes_while_a_session_waits_for_its_model(void **state)
 {
     (void)state;
     struct rig r;
+    struct waits x;
     pthread_t t;
-    rig_init(&r, 1);
-    r.p.idle_unload_s = 0.03;
-    rig_open(&r);
-    struct waits x = { .g = engines_at(r.es, 0) };
-    wait_loaded(x.g, 0);
-    r.open_ms = 300;
-    assert_int_equal(pthread_create(&t, NULL, wait_for_session, &x), 0);
-    for (int i = 0; i < 1000 && !engines_now(r.es).live; i++) sleep_ms(2);
+    session_begin(&r, &x, &t, 300);
     rig_close(&r);
     pthread_join(t, NULL);
     assert_int_equal(x.code, API_draining);
+}
+
+static void test_a_client_that_leaves_waits_for_no_model(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct waits x;
+    pthread_t t;
+    session_begin(&r, &x, &t, 3000);
+    x.is_left = 1;
+    engine_session_stop(x.g);
+    pthread_join(t, NULL);
+    assert_int_equal(x.code, API_cancelled);
+    assert_int_equal(engines_now(r.es).live, 0);
+    assert_int_equal(r.n_opened, 1); /* it still opens: the seat is free before */
+    rig_close(&r);
 }
 
 int main(void)
@@ -309,6 +332,7 @@ int main(void)
         cmocka_unit_test(test_passes_are_late_together),
         cmocka_unit_test(test_late_texts_keep_new_sessions_out),
         cmocka_unit_test(test_a_server_closes_while_a_session_waits_for_its_model),
+        cmocka_unit_test(test_a_client_that_leaves_waits_for_no_model),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
