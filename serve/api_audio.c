@@ -44,6 +44,7 @@ static int prepare(struct work *w, const steno_model *m, struct api_error *e)
 {
     struct audio_request *r = w->user;
     r->ask.vad_default = w->use_vad;
+    r->ask.vad = w->vad;
     if (r->fields == ASK_LISTEN && (w->job.aligner || steno_serves(m, STENO_CALL_TRANSCRIBE, "word_timestamps")))
         r->ask.granularities |= ASK_WORDS;
     const int rc = ask_fill(&r->ask, &r->upload.form, &w->job, m, e);

@@ -70,6 +70,7 @@ struct work {
     /* ---- */
     struct job job;
     int use_vad;         /* 1: voice activity detection. Before prepare: that of the model's defaults */
+    const steno_model *vad; /* in prepare: the detector of the model; NULL: none */
     struct job_input input;
     steno_session *session; /* in `segment` and `output` */
     /* Monotonic clock; 0: not reached. It was submitted; its audio is decoded; its first segment */

@@ -152,6 +152,7 @@ static int job_make(struct item *it)
     w->job.aligner = it->engine->aligner;
     w->job.speech.session = NULL;
     w->use_vad = e->uses_vad;
+    w->vad = e->vad;
     if (w->prepare && w->prepare(w, e->model, &it->error)) {
         api_fail(&it->error, API_internal_error, NULL, "the request could not be prepared");
         return -1;

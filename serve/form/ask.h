@@ -22,6 +22,7 @@ struct ask {
     int logprobs;        /* include[]=logprobs */
     int stream;
     int vad_default;     /* 1: the server's defaults apply voice activity detection; set by the caller before ask_fill */
+    const steno_model *vad; /* the detector of requests that ask for one, if the defaults have none; NULL: none. As vad_default */
     int use_vad;         /* 1: chunking_strategy or vad_filter; -1: vad_filter=false; 0: as the server's default. After ask_fill 1 or 0:
                           * whether spans are found before the model runs (work.use_vad) */
     int is_auto;         /* chunking_strategy "auto": without a model of voice activity detection it has no effect */
@@ -46,7 +47,8 @@ int ask_read(struct ask *a, struct form *f, int task, int is_strict, struct api_
 
 /* Changes the job, which holds the server's defaults, by the fields that need the model. Fields that the model does not have are errors
  * with their name. Call after ask_read, once. Ask and form must stay where they are while the job runs: its parameters point into them.
- * The server has voice activity detection if job->speech.params.size or job->params.vad_model is set. @return API_OK or a code, in *e */
+ * The server has voice activity detection if job->params.vad_model is set, or job->speech.params.size, and with it ask.vad for a model that
+ * takes the detector as a parameter. @return API_OK or a code, in *e */
 int ask_fill(struct ask *a, struct form *f, struct job *job, const steno_model *m, struct api_error *e);
 void ask_free(struct ask *a);
 

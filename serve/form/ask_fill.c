@@ -313,6 +313,10 @@ static int fill_vad_params(const struct ask *a, struct job *job, struct api_erro
 static int fill_vad_within(struct ask *a, struct job *job, struct api_error *e)
 {
     steno_transcribe_params *p = &job->params;
+    if (a->use_vad > 0 && !p->vad_model) {
+        p->vad_model = a->vad;
+        p->vad = &job->speech.params;
+    }
     if (a->use_vad < 0) p->vad_model = NULL;
     a->use_vad = 0;
     if (!p->vad_model) {
@@ -340,17 +344,17 @@ static void switch_clips(const struct ask *a, const struct form *f, struct job *
 
 int ask_fill_vad(struct ask *a, struct form *f, struct job *job, const steno_model *m, struct api_error *e)
 {
-    const int is_within = ask_served(m, "vad_model"), is_there = is_within ? job->params.vad_model != NULL : job->speech.params.size != 0;
+    const int is_within = ask_served(m, "vad_model"), is_given = is_within && job->params.vad_model;
+    const int is_there = is_given || (job->speech.params.size && (!is_within || a->vad));
     if (a->use_vad > 0 && !is_there && a->is_auto) {
         a->use_vad = 0;
         ask_ignore(a->ignored, "chunking_strategy");
     }
     if (a->use_vad > 0 && !is_there) {
         const char *name = form_has(f, "vad_filter") ? "vad_filter" : "chunking_strategy";
-        return api_fail(e, API_invalid_value, name, "%s: this server has no model of voice activity detection%s; leave it out", name,
-                        is_within ? " for the files of this model (--vad)" : "");
+        return api_fail(e, API_invalid_value, name, "%s: this server has no model of voice activity detection; leave it out", name);
     }
-    const int is_default = is_within ? is_there : is_there && a->vad_default;
+    const int is_default = is_within ? is_given : is_there && a->vad_default;
     const int is_used = a->use_vad ? a->use_vad > 0 : is_default;
     if (is_used && a->clips)
         return api_fail(e, API_invalid_value, "clip_timestamps",

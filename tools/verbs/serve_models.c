@@ -95,6 +95,7 @@ static void open_turns(struct served *m)
         if (!m->o.engine.quiet)
             message("turns of live sessions: %s (found automatically; --vad-model selects another, --no-vad turns it off)", path);
         vad_rules(&m->t.job.speech, &m->turns, 0, 0);
+        m->t.job.speech.params = m->turns.params;
     }
     o->model = NULL;
     free(path);

@@ -131,12 +131,45 @@ static void test_voice_activity_within_a_model(void **state)
     }
 }
 
+/* The server has a detector for live turns; files use it on request, as with --vad. */
+static void test_voice_activity_within_a_model_on_request(void **state)
+{
+    static const struct { const char *fields; int code, uses; int64_t silence_ms; } cases[] = {
+        { "", API_OK, 0, 0 },
+        { "vad_filter=0", API_OK, 0, 0 },
+        { "clip_timestamps=0,1", API_OK, 0, 0 },
+        { "vad_filter=1", API_OK, 1, 70 },
+        { "chunking_strategy=auto", API_OK, 1, 70 },
+        { "chunking_strategy[silence_duration_ms]=400", API_OK, 1, 400 },
+        { "chunking_strategy[prefix_padding_ms]=9", API_invalid_value, 1, 70 }, /* FSMN-VAD has margins */
+    };
+    struct request r;
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        begin(&r, cases[k].fields);
+        steno_vad_params_init(&r.job.speech.params);
+        r.job.speech.params.max_end_silence_ms = 70; /* of the server */
+        r.ask.vad = fsmn;
+        const int code = fill(&r, ctc);
+        if (strstr(cases[k].fields, "clip_")) assert_true(code == API_OK || !strstr(r.e.message, "voice activity"));
+        else assert_int_equal(code, cases[k].code);
+        assert_int_equal(r.ask.use_vad, 0); /* the model does it */
+        assert_ptr_equal(r.job.params.vad_model, cases[k].uses ? fsmn : NULL);
+        assert_true(cases[k].uses ? r.job.params.vad->max_end_silence_ms == cases[k].silence_ms : !r.job.params.vad);
+        request_free(&r);
+    }
+    begin(&r, "vad_filter=1");
+    assert_int_equal(fill(&r, ctc), API_invalid_value); /* there is no detector */
+    request_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_voice_activity),
         cmocka_unit_test(test_voice_activity_on_request),
         cmocka_unit_test(test_voice_activity_within_a_model),
+        cmocka_unit_test(test_voice_activity_within_a_model_on_request),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
