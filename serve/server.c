@@ -75,7 +75,7 @@ static int wyoming_start(struct serve *s, steno_error *e)
     const struct wyoming_params wp = {
         .loop = s->loop, .engines = s->engines, .spool = s->spool, .host = p->host, .port = p->wyoming_port,
         .fds = &fd, .n_fds = fd >= 0, .upload_max = p->upload_max, .live_ms_max = (int64_t)(p->live_seconds_max * 1000),
-        .version = p->version, .over = call_utterance, .user = s,
+        .metrics = s->metrics, .version = p->version, .over = call_utterance, .user = s,
     };
     return wyoming_open(&s->wyoming, &wp, e);
 }

@@ -141,7 +141,9 @@ static void played_flushed(struct played *p)
 static void played_ended(struct played *p, const char *why)
 {
     while (!why && p->n_commits && !p->is_cancelled) played_flushed(p);
-    realtime_live_ended(p->rt, why);
+    struct api_error e = { 0 };
+    if (why) api_fail(&e, API_internal_error, NULL, "%s", why);
+    realtime_live_ended(p->rt, why ? &e : NULL);
 }
 
 /* ---- promises ---------------------------------------------------------------------------------------------------------------- */

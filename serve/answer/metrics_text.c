@@ -161,7 +161,7 @@ static void put_work(const struct text *t)
     for (int i = 0; i < N_PHASES; i++) sample(t->f, "steno_busy_seconds_total", "phase", phases[i], t->c->busy_s[i]);
     head(t->f, "steno_batch_windows", "histogram", "Files that decode together: their number when one of them begins.");
     histogram(t->f, "steno_batch_windows", NULL, &t->c->batch, le_windows);
-    head(t->f, "steno_live_lag_seconds", "histogram", "Time from the audio of a live update to its text.");
+    head(t->f, "steno_live_lag_seconds", "histogram", "Time from the audio of a live update, or of a stream's words, to the text.");
     histogram(t->f, "steno_live_lag_seconds", NULL, &t->c->lag, le_seconds);
     head(t->f, "steno_live_updates_total", "counter", "Updates of live sessions, by result; dropped: a pass that ended without a text.");
     sample(t->f, "steno_live_updates_total", "result", "done", (double)t->c->updates);

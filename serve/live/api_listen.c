@@ -70,15 +70,24 @@ static void on_room(void *user)
     pthread_mutex_unlock(&c->lock);
 }
 
-static void on_ended(void *user, const char *why)
+/* The session has failed, or was refused. */
+static void close_failed(struct listener *c, const struct api_error *e)
+{
+    listen_ended(c->machine, e->message);
+    const int code = live_session_refused(c->a->p.metrics, e);
+    ws_close(c->w, code, code == LIVE_CLOSE_FAILED ? "the session failed" : api_code_name(e->code));
+}
+
+static void on_ended(void *user, const struct api_error *e)
 {
     struct listener *c = user;
     pthread_mutex_lock(&c->lock); /* live_session_open has returned */
     struct live_session *live = c->live;
     c->live = NULL;
     pthread_mutex_unlock(&c->lock);
-    listen_ended(c->machine, why);
-    ws_close(c->w, why ? 1011 : 1000, why ? "the session failed" : "");
+    if (e) close_failed(c, e);
+    else listen_ended(c->machine, NULL);
+    if (!e) ws_close(c->w, LIVE_CLOSE_END, "");
     live_session_close(live);
     part_over(c);
 }
@@ -159,9 +168,7 @@ static void on_opened(void *user, struct ws *w)
     ws_keep(w);
     ws_events(w, &(struct ws_events){ on_text, on_binary, on_closed, c });
     if (longest_s > 0) c->expiry = loop_at(c->a->p.loop, loop_now_ms() + (int64_t)(longest_s * 1000), on_expiry, c);
-    const int rc = session_open(c, &e);
-    if (rc != API_OK) listen_ended(c->machine, e.message);
-    if (rc != API_OK) ws_close(w, live_session_refused(c->a->p.metrics, &e) ? 1013 : 1011, api_code_name(e.code));
+    if (session_open(c, &e) != API_OK) close_failed(c, &e);
     sessions_list(&c->a->sessions, &c->entry);
 }
 

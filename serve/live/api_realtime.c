@@ -60,12 +60,19 @@ void api_realtime_close(struct api_realtime *a)
 
 /* ---- the live session -------------------------------------------------------------------------------------------------------- */
 
-static void on_event(void *user, const struct live_event *e) { realtime_live_event(user, e); }
-static void on_speech(void *user, int begins, int64_t at_ms) { realtime_live_speech(user, begins, at_ms); }
-static void on_flushed(void *user) { realtime_live_flushed(user); }
-static void on_cleared(void *user) { realtime_live_cleared(user); }
-static void on_room(void *user) { realtime_live_room(user); }
-static void on_ended(void *user, const char *why) { realtime_live_ended(user, why); }
+static struct realtime *machine(void *connection) { return ((struct connection *)connection)->rt; }
+static void on_event(void *user, const struct live_event *e) { realtime_live_event(machine(user), e); }
+static void on_speech(void *user, int begins, int64_t at_ms) { realtime_live_speech(machine(user), begins, at_ms); }
+static void on_flushed(void *user) { realtime_live_flushed(machine(user)); }
+static void on_cleared(void *user) { realtime_live_cleared(machine(user)); }
+static void on_room(void *user) { realtime_live_room(machine(user)); }
+
+static void on_ended(void *user, const struct api_error *e)
+{
+    const struct connection *c = user;
+    if (e) live_session_refused(c->a->p.metrics, e);
+    realtime_live_ended(c->rt, e);
+}
 
 static void *audio_open(void *user, const struct realtime_config *c, struct realtime *rt, struct api_error *e)
 {
@@ -74,6 +81,7 @@ static void *audio_open(void *user, const struct realtime_config *c, struct real
     struct connection *connection = user;
     const struct api_realtime *a = connection->a;
     struct live_session *s;
+    (void)rt; /* that of the connection */
     const struct live_session_params p = {
         .engine = engines_for(a->p.engines, c->model, ENGINE_TRANSCRIBES, e), .metrics = a->p.metrics,
         .encoding = encodings[c->format], .rate = c->rate, .channels = 1,
@@ -81,7 +89,7 @@ static void *audio_open(void *user, const struct realtime_config *c, struct real
         .step_ms = c->step_ms ? c->step_ms : a->p.serve->live_step_ms, .max_turn_ms = a->p.serve->live_turn_ms,
         .task = STENO_TRANSCRIBE, .language = c->language, .prompt = c->prompt, .hotwords = c->hotwords,
         .event = on_event, .speech = on_speech, .flushed = on_flushed, .cleared = on_cleared, .room = on_room, .ended = on_ended,
-        .continues = connection->had_session, .user = rt,
+        .continues = connection->had_session, .user = connection,
     };
     const int is_open = p.engine && live_session_open(&s, &p, e) == API_OK;
     connection->had_session |= is_open;

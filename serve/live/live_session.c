@@ -164,14 +164,14 @@ static int64_t late_us(const struct live_session *s)
 }
 
 /* A pass has ended, or a chunk has words. */
-static void pass_count(struct live_session *s, int is_done, int is_update)
+static void pass_count(struct live_session *s, int is_done)
 {
     pthread_mutex_lock(&s->lock);
     const int64_t us = late_us(s);
     const int counts = is_done && !s->is_ahead;
     pthread_mutex_unlock(&s->lock);
     if (counts) engine_live_delay(s->p.engine, us);
-    if (is_update && s->p.metrics) metrics_live_update(s->p.metrics, is_done ? (double)us / 1e6 : -1);
+    if (s->p.metrics) metrics_live_update(s->p.metrics, is_done ? (double)us / 1e6 : -1);
 }
 
 int live_session_step(int step_ms, int least_ms, int64_t wait_us)
@@ -200,7 +200,7 @@ static int transcribe(void *user, steno_session *session, const steno_source *sr
     const int rc = engine_transcribe(s->p.engine, session, src, is_last ? p : &greedy,
                                      is_last ? STENO_PRIORITY_END_OF_TURN : STENO_PRIORITY_LIVE);
     if (rc == STENO_OK && !is_last) step_adapt(s, session);
-    pass_count(s, rc == STENO_OK, 1);
+    pass_count(s, rc == STENO_OK);
     return rc;
 }
 
@@ -210,7 +210,7 @@ static void on_event(void *user, const struct live_event *e)
     const int64_t n = e->kind == LIVE_ENDPOINT && s->p.metrics ? live_disagreements(s->live) - s->n_disagreements : 0;
     if (n) metrics_live_disagreements(s->p.metrics, n);
     s->n_disagreements += n;
-    if (s->decodes_chunks && e->kind == LIVE_FINAL) pass_count(s, 1, 0);
+    if (s->decodes_chunks && e->kind == LIVE_FINAL) pass_count(s, 1);
     if (s->p.event) s->p.event(s->p.user, e);
 }
 
@@ -342,15 +342,19 @@ static int stream_run(void *user, steno_session *session, int is_over)
     return engine_stream_run(((struct live_session *)user)->p.engine, session, is_over);
 }
 
-/* Opens what needs the model. @return 0, or -1 with the reason in why[n] */
-static int model_take(struct live_session *s, char *why, size_t n)
+/* A failure that is no refusal. */
+static int fail(struct api_error *e, int status, const char *text)
 {
-    struct api_error a = { 0 };
-    steno_error e = { 0 };
-    if (!s->session && engine_session(s->p.engine, &s->session, &s->engine, &s->is_cancelled, &a) != API_OK) {
+    return api_fail(e, API_internal_error, NULL, "%.500s", *text ? text : steno_status_text(status));
+}
+
+/* Opens what needs the model. @return API_OK or a code, in *e */
+static int model_take(struct live_session *s, struct api_error *e)
+{
+    steno_error why = { 0 };
+    if (!s->session && engine_session(s->p.engine, &s->session, &s->engine, &s->is_cancelled, e) != API_OK) {
         s->session = NULL;
-        snprintf(why, n, "%s", a.message);
-        return -1;
+        return e->code;
     }
     s->streams = (struct live_streams){ stream_begin, stream_run, s };
     struct live_params lp = { .session = s->session, .vad = s->p.uses_vad ? s->engine->vad : NULL,
@@ -366,28 +370,26 @@ static int model_take(struct live_session *s, char *why, size_t n)
         find_fill(s);
         lp.find = &s->find;
     }
-    const int rc = live_open(&s->live, &lp, &e);
-    if (rc) snprintf(why, n, "%s", e.text[0] ? e.text : steno_status_text(rc));
-    return rc ? -1 : 0;
+    const int rc = live_open(&s->live, &lp, &why);
+    return rc ? fail(e, rc, why.text) : API_OK;
 }
 
 static void *session_thread(void *user)
 {
     struct live_session *s = user;
-    steno_error e = { 0 };
-    char why[sizeof e.text] = "";
-    int rc = model_take(s, why, sizeof why) ? STENO_EARG : run(s, &e);
+    struct api_error e = { 0 };
+    steno_error why = { 0 };
+    const int rc = model_take(s, &e) == API_OK ? run(s, &why) : STENO_OK;
     pthread_mutex_lock(&s->lock);
     s->is_over = 1;
     const char *broken = s->broken;
     pthread_mutex_unlock(&s->lock);
-    if (should_abort(s)) rc = STENO_OK;
-    else if (rc && !why[0]) snprintf(why, sizeof why, "%s", e.text[0] ? e.text : steno_status_text(rc));
-    else if (!rc && broken) snprintf(why, sizeof why, "%s", broken);
+    if (rc) fail(&e, rc, why.text);
+    else if (broken) fail(&e, STENO_EARG, broken);
     live_close(s->live);
     s->live = NULL;
     if (s->session) engine_session_end(s->p.engine, s->session);
-    s->p.ended(s->p.user, should_abort(s) || !why[0] ? NULL : why); /* the session may be gone now */
+    s->p.ended(s->p.user, should_abort(s) || e.code == API_OK ? NULL : &e); /* the session may be gone now */
     return NULL;
 }
 
@@ -463,9 +465,9 @@ int live_session_open(struct live_session **out, const struct live_session_param
 int live_session_refused(struct metrics *m, const struct api_error *e)
 {
     const int status = api_status(e->code);
-    if (status != 429 && status != 503) return 0;
+    if (status != 429 && status != 503) return LIVE_CLOSE_FAILED;
     if (m) metrics_rejected(m, api_code_name(e->code));
-    return 1;
+    return e->code == API_draining ? LIVE_CLOSE_STOPPING : LIVE_CLOSE_BUSY;
 }
 
 void live_session_close(struct live_session *s)

@@ -17,7 +17,7 @@ enum audio_encoding { AUDIO_S16LE, AUDIO_F32LE, AUDIO_ULAW, AUDIO_ALAW, AUDIO_S3
 
 struct live_session_params {
     struct engine *engine;
-    struct metrics *metrics;   /* counts updates; NULL: none */
+    struct metrics *metrics;   /* counts updates, or words of a model that decodes chunks; NULL: none */
     enum audio_encoding encoding;
     int rate, channels;        /* 8000 to 192000; 1 to 8, mixed to one */
     /* 1: turns by voice activity; 0: only by live_session_commit. A turn also ends at its maximum length. Without a model for voice
@@ -37,16 +37,18 @@ struct live_session_params {
     void (*flushed)(void *user);                            /* all audio pushed before live_session_commit is decoded */
     void (*cleared)(void *user);
     void (*room)(void *user);                               /* the ring has room again after a push that did not fit */
-    void (*ended)(void *user, const char *why);             /* the last call; why: NULL after live_session_end, else the failure */
+    void (*ended)(void *user, const struct api_error *e);   /* the last call; e: NULL after live_session_end, else the failure */
     void *user;
 };
 
 /* Does not wait and calls nothing back before it returns, but `ended` may follow at once. If the model is not loaded, the session waits for
- * it on its own thread, and a failure to load it is the reason in `ended`. @return API_OK; API_invalid_value (with the parameter's name),
- * API_too_many_sessions, API_overloaded, API_draining, API_internal_error, in *e */
+ * it on its own thread, and a refusal after that, or a failure to load it, is the error in `ended`. @return API_OK; API_invalid_value
+ * (with the parameter's name), API_too_many_sessions, API_overloaded, API_draining, API_internal_error, in *e */
 int live_session_open(struct live_session **out, const struct live_session_params *p, struct api_error *e);
-/* For protocols that open a session when their connection is open, so that it has no status: counts a refusal of a busy server.
- * @return 1: the client may try again later */
+/* Close codes of the WebSocket of a session. BUSY: it was refused, and the client may try again later. */
+enum { LIVE_CLOSE_END = 1000, LIVE_CLOSE_STOPPING = 1001, LIVE_CLOSE_FAILED = 1011, LIVE_CLOSE_BUSY = 1013 };
+/* How a connection ends whose session was refused or has failed. e: of live_session_open or `ended`. Counts a refusal of a busy server,
+ * since an open connection has no status. @return one of LIVE_CLOSE_... */
 int live_session_refused(struct metrics *m, const struct api_error *e);
 /* Any thread, never waits; one thread at a time. @return 0; 1: taken, but the ring is full: push no more until `room`; -1: the session is
  * over, or more than LIVE_RING_SLACK was pushed into a full ring, which ends it */

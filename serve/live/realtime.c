@@ -87,12 +87,12 @@ static void hold(struct realtime *rt, int is_binary, const void *bytes, size_t n
     }
 }
 
-/* A failure of realtime_audio.open. */
-static void open_failed(struct realtime *rt, const struct api_error *e)
+void realtime_refused(struct realtime *rt, const struct api_error *e)
 {
     struct realtime_error why = { 0 };
     switch (e->code) {
-    case API_too_many_sessions: case API_queue_full: case API_loading: out_close(rt, CLOSE_BUSY, "no free session"); return;
+    case API_too_many_sessions: case API_queue_full: out_close(rt, CLOSE_BUSY, "no free session"); return;
+    case API_loading: out_close(rt, CLOSE_BUSY, "the model is not loaded"); return;
     case API_overloaded: out_close(rt, CLOSE_BUSY, "the server is overloaded"); return;
     case API_draining: out_close(rt, CLOSE_GOING, "the server is stopping"); return;
     case API_invalid_value: case API_unknown_parameter: case API_model_not_found:
@@ -115,7 +115,7 @@ static int live_begin(struct realtime *rt)
     rt->live_bytes = 0;
     rt->live_has_vad = rt->config.uses_vad;
     rt->live = rt->live_input ? rt->p.audio->open(rt->p.user, &rt->config, rt, &e) : NULL;
-    if (!rt->live) open_failed(rt, &e);
+    if (!rt->live) realtime_refused(rt, &e);
     return rt->live ? 0 : -1;
 }
 

@@ -65,5 +65,5 @@ void realtime_live_speech(struct realtime *rt, int begins, int64_t at_ms);
 void realtime_live_flushed(struct realtime *rt);
 void realtime_live_cleared(struct realtime *rt);
 void realtime_live_room(struct realtime *rt);
-void realtime_live_ended(struct realtime *rt, const char *why);
+void realtime_live_ended(struct realtime *rt, const struct api_error *e); /* e: of a failure, or NULL */
 #endif

@@ -125,12 +125,13 @@ static void all_complete(struct realtime *rt)
     if (rt->items) rt->items->begins_turn = 1;
 }
 
-void realtime_live_ended(struct realtime *rt, const char *why)
+void realtime_live_ended(struct realtime *rt, const struct api_error *e)
 {
     realtime_lock(rt);
     if (!rt->is_gone && !rt->is_closed) {
-        if (why) all_fail(rt, why);
+        if (e) all_fail(rt, e->message);
         else all_complete(rt);
+        if (e && e->code != API_internal_error) realtime_refused(rt, e); /* when its model had been waited for */
     }
     const int64_t now = realtime_now_ms(rt);
     rt->p.audio->close(rt->live);

@@ -82,6 +82,7 @@ void item_partial(struct realtime *rt, struct realtime_item *it, const struct li
 /* ---- realtime.c */
 
 int64_t realtime_now_ms(const struct realtime *rt);
+void realtime_refused(struct realtime *rt, const struct api_error *e); /* closes: there is no live session */
 void realtime_clear_end(struct realtime *rt); /* drops the open item, and sends cleared */
 void realtime_lock(struct realtime *rt);
 /* Handles messages that waited, and unlocks. The machine may be freed after it. */

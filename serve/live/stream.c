@@ -103,7 +103,8 @@ struct stream {
     int is_over;                /* the live session has ended, for the reason `why` */
     int64_t most_ms;            /* 0: no limit */
     int is_at_limit, is_draining;
-    char why[512];
+    struct metrics *metrics;
+    struct api_error why;       /* API_OK: it has not failed */
 };
 
 void stream_end(struct session_entry *entry)
@@ -152,11 +153,13 @@ static void error_send(struct stream *s, const char *message)
 static void connection_end(struct stream *s)
 {
     if (!s->w) return;
-    if (s->why[0]) error_send(s, s->why);
-    if (s->why[0]) ws_close(s->w, STREAM_CLOSE_FAILED, "the transcription failed");
-    else if (s->is_at_limit) ws_close(s->w, STREAM_CLOSE_LIMIT, "the session reached its longest time");
-    else if (s->is_draining) ws_close(s->w, STREAM_CLOSE_LIMIT, "the server is stopping");
-    else ws_close(s->w, STREAM_CLOSE_NORMAL, "");
+    if (s->why.code != API_OK) {
+        const int code = live_session_refused(s->metrics, &s->why);
+        error_send(s, s->why.message);
+        ws_close(s->w, code, code == LIVE_CLOSE_FAILED ? "the transcription failed" : api_code_name(s->why.code));
+    } else if (s->is_at_limit) ws_close(s->w, LIVE_CLOSE_STOPPING, "the session reached its longest time");
+    else if (s->is_draining) ws_close(s->w, LIVE_CLOSE_STOPPING, "the server is stopping");
+    else ws_close(s->w, LIVE_CLOSE_END, "");
 }
 
 /* ---- from the live session */
@@ -184,14 +187,14 @@ static void on_room(void *user)
     leave(s, 0);
 }
 
-static void on_ended(void *user, const char *why)
+static void on_ended(void *user, const struct api_error *e)
 {
     struct stream *s = user;
     pthread_mutex_lock(&s->lock);
     live_session_close(s->s);
     s->s = NULL;
     s->is_over = 1;
-    snprintf(s->why, sizeof s->why, "%s", why ? why : "");
+    if (e) s->why = *e;
     connection_end(s);
     leave(s, 1);
 }
@@ -268,6 +271,7 @@ int stream_open(struct stream **out, struct sessions *of, const struct live_sess
     pthread_mutex_init(&s->lock, NULL);
     s->n_refs = 2;
     s->most_ms = most_ms;
+    s->metrics = p->metrics;
     own.event = on_event;
     own.speech = NULL;
     own.flushed = own.cleared = NULL;

@@ -2,14 +2,13 @@
  *
  * A WebSocket. The client sends raw samples as binary messages of any size, and the text messages {"type":"commit"}, {"type":"clear"} and
  * {"type":"end"}. The server sends the lines of `steno stream`, one a message. A failure is {"type":"error","message":...}, and the
- * connection ends with 1011. After {"type":"end"} the rest is decoded, and the connection ends with 1000; with 1001 if the server stops. */
+ * connection ends with 1011; with 1013 and the error's code if a busy server refuses the session. After {"type":"end"} the rest is
+ * decoded, and the connection ends with 1000; with 1001 if the server stops. */
 #ifndef STENO_SERVE_STREAM_H
 #define STENO_SERVE_STREAM_H
 #include "live_session.h"
 #include "sessions.h"
 #include "ws.h"
-
-enum { STREAM_CLOSE_NORMAL = 1000, STREAM_CLOSE_LIMIT = 1001, STREAM_CLOSE_FAILED = 1011 };
 
 /* Parameters in the query of the request. Texts point into the query. */
 struct stream_query {

@@ -10,6 +10,7 @@
 
 enum { WYOMING_CONNECTIONS_MAX = 256, WYOMING_IDLE_S = 300, WYOMING_LINGER_S = 5 };
 
+struct metrics;
 struct wyoming;
 
 /* An utterance that is over, or an event that was refused. Valid during the call. */
@@ -29,6 +30,7 @@ struct wyoming_params {
     const char *host; int port;  /* port 0: any free one */
     const int *fds; int n_fds;   /* listening sockets received from systemd, instead of host and port */
     int64_t upload_max;          /* bytes of an utterance */
+    struct metrics *metrics;     /* of live sessions; NULL: none */
     int64_t live_ms_max;         /* of an utterance whose words are sent while it is spoken; 0: no limit */
     const char *version;         /* of the server */
     void (*over)(void *user, const struct wyoming_utterance *u); /* on the loop's thread; NULL: not called */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum what { WORDS, LANGUAGE, ROOM, ENDED };
-enum { WHY_MAX = 512 };
 
 struct message {
     struct wyoming_live *l;
@@ -21,6 +20,7 @@ struct wyoming_live {
     struct wyoming_live_params p;
     struct live_session *s;
     struct message *last; /* room for the message that ends it */
+    struct api_error why; /* of that message */
     atomic_int is_lost;   /* there was no memory for a message */
     char language[16], *text;
 };
@@ -41,12 +41,14 @@ static void words_add(struct wyoming_live *l, const struct message *m)
     l->p.words(l->p.user);
 }
 
-static void ended(struct wyoming_live *l, const struct message *m)
+static void ended(struct wyoming_live *l)
 {
     live_session_close(l->s);
     l->s = NULL;
     l->last = NULL;
-    l->p.ended(l->p.user, *m->text ? m->text : atomic_load(&l->is_lost) ? "the server has no memory for the text" : NULL);
+    if (atomic_load(&l->is_lost)) api_fail(&l->why, API_internal_error, NULL, "the server has no memory for the text");
+    const struct api_error e = l->why;
+    l->p.ended(l->p.user, e.code == API_OK ? NULL : &e);
 }
 
 static void deliver(void *user)
@@ -56,7 +58,7 @@ static void deliver(void *user)
     if (m->what == WORDS) words_add(l, m);
     else if (m->what == LANGUAGE) snprintf(l->language, sizeof l->language, "%s", m->text);
     else if (m->what == ROOM) l->p.room(l->p.user);
-    else ended(l, m);
+    else ended(l);
     free(m);
 }
 
@@ -86,11 +88,11 @@ static void on_room(void *user)
     hand_over(user, ROOM, 0, "");
 }
 
-static void on_ended(void *user, const char *why)
+static void on_ended(void *user, const struct api_error *e)
 {
     struct wyoming_live *l = user;
     *l->last = (struct message){ l, ENDED, 0 };
-    snprintf(l->last->text, WHY_MAX, "%s", why ? why : "");
+    if (e) l->why = *e;
     loop_call(l->p.loop, deliver, l->last);
 }
 
@@ -101,11 +103,13 @@ static int session_open(struct wyoming_live *l)
     static const enum audio_encoding of_width[] = { [1] = AUDIO_U8, [2] = AUDIO_S16LE, [4] = AUDIO_S32LE };
     const struct wyoming_live_params *p = &l->p;
     struct api_error e = { 0 };
-    struct live_session_params sp = { .engine = p->engine, .encoding = of_width[p->format.width], .rate = p->format.rate,
-                                      .channels = p->format.channels, .threshold = -1, .silence_ms = -1, .padding_ms = -1,
-                                      .event = on_event, .room = on_room, .ended = on_ended, .user = l };
+    struct live_session_params sp = { .engine = p->engine, .metrics = p->metrics, .encoding = of_width[p->format.width],
+                                      .rate = p->format.rate, .channels = p->format.channels, .threshold = -1, .silence_ms = -1,
+                                      .padding_ms = -1, .event = on_event, .room = on_room, .ended = on_ended, .user = l };
     if (!l->text || !l->last || engine_language(p->engine, p->language, &sp.language, &e) != API_OK) return -1;
-    return live_session_open(&l->s, &sp, &e) == API_OK ? 0 : -1;
+    if (live_session_open(&l->s, &sp, &e) == API_OK) return 0;
+    live_session_refused(p->metrics, &e);
+    return -1;
 }
 
 struct wyoming_live *wyoming_live_open(const struct wyoming_live_params *p)
@@ -114,7 +118,7 @@ struct wyoming_live *wyoming_live_open(const struct wyoming_live_params *p)
     if (!l) return NULL;
     l->p = *p;
     l->text = strdup("");
-    l->last = malloc(sizeof *l->last + WHY_MAX);
+    l->last = malloc(sizeof *l->last);
     if (session_open(l) == 0) return l;
     wyoming_live_close(l);
     return NULL;

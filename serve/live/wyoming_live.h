@@ -14,13 +14,14 @@ struct wyoming_live_params {
     struct engine *engine;  /* engine_decodes_chunks */
     const char *language;   /* "": that of the engine */
     struct wyoming_format format;
+    struct metrics *metrics; /* as that of a live session */
     void (*words)(void *user); /* the text has more words */
     void (*room)(void *user);  /* more audio may be pushed again */
-    void (*ended)(void *user, const char *why); /* the last call; why: of a failure, or NULL. It may close the utterance */
+    void (*ended)(void *user, const struct api_error *e); /* the last call; e: of a failure, or NULL. It may close the utterance */
     void *user;
 };
 
-/* @return NULL: no session is free, or the language is unknown */
+/* @return NULL: no session is free, which is counted as a refusal, or the language is unknown */
 struct wyoming_live *wyoming_live_open(const struct wyoming_live_params *p);
 int wyoming_live_push(struct wyoming_live *l, const char *bytes, size_t n);  /* @return as live_session_push */
 void wyoming_live_end(struct wyoming_live *l);    /* no more audio: decode the rest */

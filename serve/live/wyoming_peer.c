@@ -315,14 +315,14 @@ static void live_room(void *user)
     if (is_read(c)) flush_or_close(c);
 }
 
-static void live_ended(void *user, const char *why)
+static void live_ended(void *user, const struct api_error *e)
 {
     struct wyoming_peer *c = user;
     struct wyoming_live *live = c->live;
     c->live = NULL;
     c->is_full = 0;
     c->error = (struct api_error){ 0 };
-    if (why) api_fail(&c->error, API_internal_error, NULL, "%.400s", why);
+    if (e) c->error = *e;
     c->text = strdup(wyoming_live_text(live));
     snprintf(c->text_language, sizeof c->text_language, "%s", wyoming_live_language(live));
     wyoming_live_close(live);
@@ -336,6 +336,7 @@ static int live_begin(struct wyoming_peer *c)
     struct engine *g = c->streams ? engines_for(c->w->p.engines, c->name, ENGINE_TRANSCRIBES, &e) : NULL;
     if (!g || !engine_decodes_chunks(g)) return 0;
     const struct wyoming_live_params p = { .loop = c->w->p.loop, .engine = g, .language = c->language, .format = c->format,
+                                           .metrics = c->w->p.metrics,
                                            .words = live_words, .room = live_room, .ended = live_ended, .user = c };
     c->live = wyoming_live_open(&p);
     if (c->live) c->work = (struct work){ .engine = g };

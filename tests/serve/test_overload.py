@@ -1,9 +1,11 @@
-# steno: a server whose live texts come late accepts no more live sessions. SPDX-License-Identifier: MIT
+# steno: busy servers refuse live sessions: texts come late, or the model has no memory. SPDX-License-Identifier: MIT
 import json
+import os
 import threading
 import time
-from serving import SPOKEN, Server, pcm, run, until
+from serving import SHARED, SOURCE, SPOKEN, Server, pcm, run, until
 from websocket_client import Closed, Refused, WebSocket
+from wyoming_client import Peer, port_of
 
 RAW = pcm()
 LATE = ("--live-max-delay", "0.0001")  # no pass is that fast
@@ -92,6 +94,38 @@ def test_without_the_option_all_are_accepted():
         assert s.metric("steno_live_overloaded") == 0
         other = Speaker(s)
         assert other.end() == 1000 and speaker.end() == 1000
+
+
+def test_a_session_whose_model_has_no_memory_may_try_again():
+    """The refusal comes when the connection is open."""
+    nemotron = os.path.join(SHARED or "", "material/nemotron/nemotron-tiny.nemo")
+    has_chunks = bool(SHARED) and os.path.exists(nemotron)
+    name, path = ("nemotron-tiny", nemotron) if has_chunks else ("whisper-digits", "models/whisper-digits/whisper-digits.bin")
+    models = ("-m", os.path.join(SOURCE, "models/parakeet-digits"), "-m", os.path.join(SOURCE, path))
+    with Server("--memory-limit", "320", "--wyoming", "0", model=models) as s:
+        first = WebSocket("127.0.0.1", s.port, "/v1/stream?model=parakeet-digits")
+        until(lambda: s.metric("steno_live_sessions") == 1)
+        code, reason = closed_with(WebSocket("127.0.0.1", s.port, f"/v1/stream?model={name}"))
+        assert code == 1013 and "loading" in reason, (code, reason)
+        code, reason = closed_with(WebSocket("127.0.0.1", s.port, f"/v1/listen?encoding=linear16&sample_rate=16000&model={name}"))
+        assert code == 1013 and "loading" in reason, (code, reason)
+        code, reason = closed_with(WebSocket("127.0.0.1", s.port, f"/v1/realtime?intent=transcription&model={name}"), APPEND)
+        assert code == 1013 and "not loaded" in reason, (code, reason)
+        assert s.metric('steno_requests_rejected_total{reason="loading"}') == 3
+        for version in ("1.5.0", "1.7.1"):  # the second one is a live session if the model decodes chunks
+            p = Peer(port_of(s), version)
+            p.send("transcribe", {"name": name})
+            p.audio(RAW[:16000])
+            event = p.until("error")[-1][1]
+            assert event["code"] == "loading" and "memory" in event["text"], event
+        until(lambda: s.metric('steno_requests_rejected_total{reason="loading"}') == 5)
+        first.send_json(type="end")
+        assert closed_with(first)[0] == 1000
+        until(lambda: s.metric("steno_live_sessions") == 0)
+        again = WebSocket("127.0.0.1", s.port, f"/v1/stream?model={name}")  # there is memory now
+        again.send_bytes(RAW)
+        again.send_json(type="end")
+        assert closed_with(again)[0] == 1000
 
 
 run(globals())

@@ -141,6 +141,8 @@ def test_late_servers_send_the_text_at_the_end():
         second.chunks(AUDIO)
         second.send("audio-stop")
         assert texts(second.until("transcript-stop"))[1] == [want()] and s.metric("steno_live_sessions") == len(first)
+        assert s.metric('steno_requests_rejected_total{reason="overloaded"}') == 1
+        assert s.metric("steno_live_lag_seconds_count") > 4, "words of a model that decodes chunks have a delay, too"
         for p in first:
             p.send("audio-stop")
             p.until("transcript-stop")

@@ -156,6 +156,7 @@ struct client {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     char text[TEXT_SZ], final[TEXT_SZ], log[TEXT_SZ], why[512];
+    enum api_code code;
     int n_endpoints, n_room, is_over, closes;
     int64_t end_ms;
     struct live_session *s;
@@ -221,13 +222,14 @@ static void on_room(void *user)
     leave(c);
 }
 
-static void on_ended(void *user, const char *why)
+static void on_ended(void *user, const struct api_error *e)
 {
     struct client *c = user;
     enter(c);
     while (!c->s) pthread_cond_wait(&c->changed, &c->lock); /* live_session_open has not returned */
     if (c->closes) live_session_close(c->s);
-    snprintf(c->why, sizeof c->why, "%s", why ? why : "");
+    snprintf(c->why, sizeof c->why, "%s", e ? e->message : "");
+    c->code = e ? e->code : API_OK;
     c->is_over = 1;
     leave(c);
 }

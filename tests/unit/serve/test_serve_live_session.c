@@ -273,6 +273,7 @@ static void test_failures_are_reasons(void **state)
     client_end(&c);
     engine_set(&engine.fails, 0);
     assert_true(c.why[0]);
+    assert_int_equal(c.code, API_internal_error);
     assert_int_equal(c.n_endpoints, 0);
 
     static const struct { int encoding, rate, channels; const char *param; } of[] = {
@@ -301,6 +302,7 @@ static void test_failures_are_reasons(void **state)
             client_open(&c, &p);
             client_end(&c);
             assert_string_equal(c.why, "no more sessions");
+            assert_int_equal(c.code, API_too_many_sessions);
         }
     }
     engine_set(&engine.most, 4);
@@ -319,11 +321,12 @@ static void test_a_late_server_refuses_new_sessions_only(void **state)
         engine_set(&engine.is_loaded, loaded);
         assert_int_equal(live_session_open(&s, &p, &e), API_overloaded);
         assert_null(s);
-        assert_int_equal(live_session_refused(m, &e), 1);
+        assert_int_equal(live_session_refused(m, &e), LIVE_CLOSE_BUSY);
     }
     assert_true(metric(m, "\nsteno_requests_rejected_total{reason=\"overloaded\"} ") == 2);
-    assert_int_equal(live_session_refused(m, &(struct api_error){ .code = API_invalid_value }), 0);
-    assert_int_equal(live_session_refused(NULL, &(struct api_error){ .code = API_too_many_sessions }), 1);
+    assert_int_equal(live_session_refused(m, &(struct api_error){ .code = API_invalid_value }), LIVE_CLOSE_FAILED);
+    assert_int_equal(live_session_refused(m, &(struct api_error){ .code = API_draining }), LIVE_CLOSE_STOPPING);
+    assert_int_equal(live_session_refused(NULL, &(struct api_error){ .code = API_too_many_sessions }), LIVE_CLOSE_BUSY);
     metrics_close(m);
     p.continues = 1;
     client_open(&c, &p);

@@ -206,7 +206,13 @@ static void gone_in_the_middle(void **state)
 /* A live session whose callbacks are called while the call that leads to them has not returned. */
 static struct { struct realtime *rt; pthread_t thread; int ends_early, n_open, is_paused, code, is_over; } early;
 
-static void *early_ended(void *rt) { realtime_live_ended(rt, "it fails"); return NULL; }
+static void *early_ended(void *rt)
+{
+    const struct api_error e = { .code = API_internal_error, .message = "it fails" };
+    realtime_live_ended(rt, &e);
+    return NULL;
+}
+
 static void *early_room(void *rt) { realtime_live_room(rt); return NULL; }
 
 static void early_start(void *(*call)(void *))

@@ -154,7 +154,7 @@ static void test_messages_of_any_size_become_lines(void **state)
         for (size_t at = 0; at < n; at += sizes[i]) frame_send(fd, 2, (char *)sound + at, n - at < sizes[i] ? n - at : sizes[i]);
         text_send(fd, "{\"type\":\"end\"}");
         reply_read(fd, &r, NULL);
-        assert_int_equal(r.code, STREAM_CLOSE_NORMAL);
+        assert_int_equal(r.code, LIVE_CLOSE_END);
         client_over(fd);
         if (i == 0) snprintf(whole, sizeof whole, "%s", texts(&r, "endpoint"));
         assert_non_null(strstr(whole, "zero nine one eight"));
@@ -182,7 +182,7 @@ static void test_turns_can_be_committed_and_cleared(void **state)
     reply_read(fd, &r, "\"error\"");
     text_send(fd, "{\"type\":\"end\"}");
     reply_read(fd, &r, NULL);
-    assert_int_equal(r.code, STREAM_CLOSE_NORMAL);
+    assert_int_equal(r.code, LIVE_CLOSE_END);
     client_over(fd);
     int n_endpoints = 0, n_errors = 0;
     for (const char *p = r.lines; (p = strstr(p, "\"endpoint\"")) != NULL; p++) n_endpoints++;
@@ -200,7 +200,7 @@ static void test_a_session_ends_at_its_longest_time(void **state)
     const int fd = client_limited(&q.live, n_sound / 16);
     for (int64_t at = 0; at < 3 * n_sound; at += n_sound / 3) frame_send(fd, 2, sound + at % (n_sound / 3 * 3), (size_t)(n_sound / 3) * 2);
     reply_read(fd, &r, NULL);
-    assert_int_equal(r.code, STREAM_CLOSE_LIMIT);
+    assert_int_equal(r.code, LIVE_CLOSE_STOPPING);
     assert_true(*texts(&r, "endpoint"));
     client_over(fd);
 }
@@ -225,7 +225,7 @@ static void test_a_fast_client_waits_and_is_read_to_its_end(void **state)
         }
         text_send(fd, "{\"type\":\"end\"}");
         reply_read(fd, &r, NULL);
-        assert_int_equal(r.code, STREAM_CLOSE_NORMAL);
+        assert_int_equal(r.code, LIVE_CLOSE_END);
         assert_string_equal(texts(&r, "error"), "");
         client_over(fd);
     }
@@ -250,7 +250,7 @@ static void test_a_stop_and_an_early_end(void **state)
     reply_read(fd[0], &r, "\"final\"");
     sessions_drain(&of);
     reply_read(fd[0], &r, NULL);
-    assert_int_equal(r.code, STREAM_CLOSE_LIMIT);
+    assert_int_equal(r.code, LIVE_CLOSE_STOPPING);
     assert_non_null(strstr(texts(&r, "endpoint"), "zero nine one eight"));
     client_over(fd[0]);
     engine_set(&engine.is_loaded, 0);
@@ -261,7 +261,7 @@ static void test_a_stop_and_an_early_end(void **state)
         assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
         assert_int_equal(ws_take(loop, fd[1], NULL, 0, NULL, stream_opened, s), 0);
         reply_read(fd[0], &r, NULL);
-        assert_int_equal(r.code, STREAM_CLOSE_FAILED);
+        assert_int_equal(r.code, LIVE_CLOSE_BUSY);
         assert_string_equal(texts(&r, "error"), "no more sessions ");
         client_over(fd[0]);
     }
@@ -281,7 +281,7 @@ static void test_failures_close_the_connection(void **state)
     frame_send(fd, 2, sound, (size_t)n_sound * 2);
     reply_read(fd, &r, NULL);
     engine_set(&engine.fails, 0);
-    assert_int_equal(r.code, STREAM_CLOSE_FAILED);
+    assert_int_equal(r.code, LIVE_CLOSE_FAILED);
     assert_true(*texts(&r, "error"));
     client_over(fd);
     fd = client_fd(&q.live); /* a client that leaves */
