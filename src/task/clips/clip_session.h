@@ -53,10 +53,11 @@ struct clip_decoder {
     int (*settle)(steno_session *s, const struct clip_window *w); /* makes the window's result a segment. A status */
     void (*end)(steno_session *s);                               /* called before the results are complete; may be NULL */
     /* For clips that are chunks of a stream; NULL for independent clips. gather: reads enough for the next chunk, as fbank_stream_gather.
-     * rows: its number of rows. keys: the number of keys that its rows see, including earlier ones. lane: the lane with its state. fill:
-     * writes the rows to the run and sets w->end. */
+     * at: its first sample in the audio, if audio behind it has been read. rows: its number of rows. keys: the number of keys that its
+     * rows see, including earlier ones. lane: the lane with its state. fill: writes the rows to the run and sets w->end. */
     void (*begin)(steno_session *s);
     int (*gather)(steno_session *s, int *has);
+    int64_t (*at)(const steno_session *s);
     uint32_t (*rows)(const steno_session *s);
     uint32_t (*keys)(const steno_session *s);
     int (*lane)(steno_session *s, uint16_t *lane);

@@ -182,6 +182,12 @@ static int gather(steno_session *s, int *has)
     return STENO_OK;
 }
 
+static int64_t next_at(const steno_session *s)
+{
+    const struct stream_pieces *v = pieces_of(s);
+    return v->clips.request.from + v->span_at + v->n_before * row_samples(s->model);
+}
+
 static uint32_t rows(const steno_session *s) { return (uint32_t)rows_ready(pieces_of(s)); }
 
 static void fill(steno_session *s, struct clip_window *w, float *x, size_t ld)
@@ -192,13 +198,11 @@ static void fill(steno_session *s, struct clip_window *w, float *x, size_t ld)
     const int32_t n = rows_ready(v);
     for (size_t i = 0; i < (size_t)n; i++) memcpy(x + i * ld, v->rows + i * width, width * sizeof *x);
     memmove(v->rows, v->rows + (size_t)n * width, (size_t)(v->n_rows - n) * width * sizeof *x);
-    const int64_t at = q->from + v->span_at;
-    w->at = at + v->n_before * row_samples(s->model);
     v->n_rows -= n;
     v->n_before += n;
     v->is_over = v->is_complete;
     /* Not the audio's end, which is not known yet when a stream's last words are reported; but that of a span. */
-    w->end = at + v->n_before * row_samples(s->model);
+    w->end = next_at(s);
     if (w->end - q->from > v->span_end) w->end = q->from + v->span_end;
     clip_rows_report(s, w, &(struct clip_rows){ "features", x, 0, n, fbank_features(fbank_bank_of(s->model)), ld });
 }
@@ -311,7 +315,7 @@ static int settle(steno_session *s, const struct clip_window *w)
 }
 
 static const struct clip_decoder decoder = { .max_clips = UINT32_MAX, .shares = 1, .take = take, .run = run, .settle = settle, .end = end,
-                                             .begin = begin, .gather = gather, .rows = rows, .lane = lane, .fill = fill };
+                                             .begin = begin, .gather = gather, .at = next_at, .rows = rows, .lane = lane, .fill = fill };
 
 /* ---- the task */
 
