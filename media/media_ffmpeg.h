@@ -68,6 +68,7 @@ struct ffmpeg {
     const struct media_input *in;
     int64_t pos;     /* offset of FFmpeg's next read */
     int io_errno;    /* of the first read that failed */
+    int named;       /* 1: the format is known from the file's name alone */
     AVIOContext *io;
     AVFormatContext *format;
     AVCodecContext *codec;

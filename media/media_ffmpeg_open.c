@@ -177,6 +177,8 @@ int ffmpeg_reason(struct ffmpeg *f, steno_error *e, int status, const char *what
 
 /* ---- opening ----------------------------------------------------------------------------------------------------------------- */
 
+enum { SCORE_OF_NAME = 1 /* FFmpeg's score of a format that the file's name suggests, and nothing in its bytes */ };
+
 /* Whether one of the comma-separated `names` is in FORMATS. */
 static int is_allowed(const char *names)
 {
@@ -192,6 +194,11 @@ static int is_allowed(const char *names)
     return 0;
 }
 
+static int not_known(const struct ffmpeg *f, steno_error *e)
+{
+    return media_fail(e, STENO_EUNSUPPORTED, "%s: is not a sound or video file that FFmpeg knows", f->in->name);
+}
+
 int ffmpeg_open_probe(struct ffmpeg *f, const AVInputFormat **out, steno_error *e)
 {
     struct av *av = &f->av;
@@ -204,8 +211,8 @@ int ffmpeg_open_probe(struct ffmpeg *f, const AVInputFormat **out, steno_error *
     const AVInputFormat *kind = NULL;
     const int r = av->av_probe_input_buffer2(f->io, &kind, f->in->name, NULL, 0, 0);
     if (ffmpeg_is_starved(f, r)) return ffmpeg_reason(f, e, STENO_EFORMAT, "cannot be read", r);
-    if (r == AVERROR_INVALIDDATA || (r >= 0 && !kind))
-        return media_fail(e, STENO_EUNSUPPORTED, "%s: is not a sound or video file that FFmpeg knows", f->in->name);
+    if (r == AVERROR_INVALIDDATA || (r >= 0 && !kind)) return not_known(f, e);
+    f->named = r == SCORE_OF_NAME;
     if (r < 0) return ffmpeg_reason(f, e, STENO_EFORMAT, "cannot be read", r);
     if (!is_allowed(kind->name))
         return media_fail(e, STENO_EUNSUPPORTED, "%s: is not a sound or video file (FFmpeg takes it for %s, which is not read)",
@@ -233,6 +240,7 @@ int ffmpeg_open_format(struct ffmpeg *f, steno_error *e)
     if (r >= 0) r = av->av_dict_set(&options, "scan_all_pmts", "1", 0);
     if (r >= 0) r = av->avformat_open_input(&f->format, f->in->name, kind, &options); /* frees f->format on failure */
     av->av_dict_free(&options);
+    if (r < 0 && f->named && !f->io_errno && !ffmpeg_is_starved(f, r) && !media_input_stopped(f->in)) return not_known(f, e);
     if (r < 0 || ffmpeg_is_starved(f, r)) return ffmpeg_reason(f, e, STENO_EFORMAT, "is damaged or cut short", r);
     r = av->avformat_find_stream_info(f->format, NULL);
     if (r < 0 || ffmpeg_is_starved(f, r)) return ffmpeg_reason(f, e, STENO_EFORMAT, "is damaged: its streams cannot be read", r);

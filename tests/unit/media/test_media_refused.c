@@ -62,16 +62,17 @@ static void assert_bytes_refused(const char *bytes, size_t n, int status)
     unlink(path);
 }
 
+static const char letter[] = "This is a letter, not a sound. It goes on for a while and never becomes one.\n";
+
 static void test_files_that_are_no_sound_are_refused(void **state)
 {
     (void)state;
-    static const char text[] = "This is a letter, not a sound. It goes on for a while and never becomes one.\n";
     char noise[20000];
     uint32_t r = 1;
     for (size_t i = 0; i < sizeof noise; i++) noise[i] = (char)((r = r * 1664525u + 1013904223u) >> 24);
     assert_bytes_refused("", 0, STENO_EFORMAT);
     assert_bytes_refused("R", 1, STENO_EUNSUPPORTED);
-    assert_bytes_refused(text, sizeof text - 1, STENO_EUNSUPPORTED);
+    assert_bytes_refused(letter, sizeof letter - 1, STENO_EUNSUPPORTED);
     assert_bytes_refused(noise, sizeof noise, STENO_EUNSUPPORTED);
 }
 
@@ -87,6 +88,22 @@ static void test_video_without_sound_and_cut_files_are_refused(void **state)
     p = load(AUDIO "de_8k.wav", &n);
     assert_bytes_refused((const char *)p, 44, STENO_EFORMAT); /* a header and no samples */
     free(p);
+}
+
+/* A name that promises a sound does not make text one. */
+static void test_text_called_a_sound_is_refused(void **state)
+{
+    (void)state;
+    need_ffmpeg();
+    static const char *const ends[] = { ".mp3", ".m4a", ".wav", ".ts" };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char plain[64], path[80];
+        temp_file(plain, letter, sizeof letter - 1);
+        snprintf(path, sizeof path, "%s%s", plain, ends[i]);
+        assert_int_equal(rename(plain, path), 0);
+        assert_refused(path, STENO_EUNSUPPORTED);
+        unlink(path);
+    }
 }
 
 /* Text that names other files must not make FFmpeg open them, whatever the text is called. */
@@ -119,6 +136,7 @@ int main(void)
         cmocka_unit_test(test_messages_are_clean_utf8),
         cmocka_unit_test(test_files_that_are_no_sound_are_refused),
         cmocka_unit_test(test_video_without_sound_and_cut_files_are_refused),
+        cmocka_unit_test(test_text_called_a_sound_is_refused),
         cmocka_unit_test(test_playlists_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
