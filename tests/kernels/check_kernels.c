@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 #ifdef _WIN32
-#include <windows.h> /* with names such as ERROR, so only here */
+#define WIN32_LEAN_AND_MEAN /* without sockets, which windows/ has */
+#include <windows.h>        /* with names such as ERROR, so only here */
 #else
 #include <sys/mman.h>
 #include <unistd.h>
