@@ -195,14 +195,17 @@ static int name_time(struct run *r)
 /* ---- the run ----------------------------------------------------------------------------------------------------------------- */
 
 /* SHA-256 of the options that affect the results. */
-static int hash_options(char hex[SHA_HEX_SZ], const struct opts *o, const char *model_name)
+static int hash_options(char hex[SHA_HEX_SZ], const struct opts *o, const struct decode_data *data, const char *model_name)
 {
+    const struct engine_opts *e = &o->t.engine;
     struct sink_memory memory = { 0 };
     struct sink f = sink_to_memory(&memory);
     struct sha s;
     options_json(&f, o);
     if (model_name) sink_format(&f, " name %s", model_name);
-    sink_format(&f, " compute %d cpu %s verify %d", o->t.engine.compute, o->t.engine.cpu ? o->t.engine.cpu : "", o->t.engine.verify);
+    sink_format(&f, " compute %d cpu %s verify %d", e->compute, e->cpu ? e->cpu : "", e->verify);
+    sink_format(&f, " heads %s cmvn %d gelu %d decoder %d texts %016llx", e->heads ? e->heads : "", e->cmvn, e->gelu, e->decoder_type,
+                (unsigned long long)decode_data_hash(data));
     sha_init(&s, SHA_256);
     if (!f.failed) sha_push(&s, memory.p, memory.n);
     sha_hex(hex, &s);
@@ -219,7 +222,7 @@ static int fill_header(struct run *r)
     const steno_model *const models[] = { t->engine.model, t->vad.model, t->punctuation.model, t->aligner.model };
     snprintf(c->header.engine, sizeof c->header.engine, "%s", steno_version());
     snprintf(c->header.shard, sizeof c->header.shard, "%d/%d", c->shard, c->n_shards);
-    const int code = hash_options(c->header.options_sha256, &r->o, r->model_name);
+    const int code = hash_options(c->header.options_sha256, &r->o, &t->data, r->model_name);
     return code == EXIT_OK ? model_hash(c->header.model_sha256, models, sizeof models / sizeof *models) : code;
 }
 

@@ -20,24 +20,25 @@
 
 /* Write the run's part of a key: version, model files with size and time, processor and options. The first word of a line names its
  * subject. */
-static void put_run(struct sink *f, const steno_model *m, const char *options)
+static void put_run(struct sink *f, const steno_model *const *models, int n, const char *options)
 {
     const char *file;
     struct stat st;
     steno_model_info info = { .size = sizeof info };
-    steno_model_info_get(m, &info);
+    steno_model_info_get(models[0], &info);
     sink_format(f, "steno %s\n", steno_version());
-    for (int i = 0; (file = steno_model_file(m, i)) != NULL; i++)
-        if (stat(file, &st) == 0) sink_format(f, "model %s %lld %lld\n", file, (long long)st.st_size, (long long)st.st_mtim.tv_sec);
+    for (int k = 0; k < n; k++)
+        for (int i = 0; (file = steno_model_file(models[k], i)) != NULL; i++)
+            if (stat(file, &st) == 0) sink_format(f, "model %s %lld %lld\n", file, (long long)st.st_size, (long long)st.st_mtim.tv_sec);
     sink_format(f, "processor %s %s\noptions %s", info.compute, info.cpu_level, options);
 }
 
-int resume_begin(struct resume *r, int n_slots, const steno_model *m, const char *options)
+int resume_begin(struct resume *r, int n_slots, const steno_model *const *models, int n, const char *options)
 {
     if (!r->dir) return EXIT_OK;
     struct sink_memory run = { 0 };
     struct sink f = sink_to_memory(&run);
-    put_run(&f, m, options);
+    put_run(&f, models, n, options);
     r->run = r->made = run.p;
     r->slot = calloc((size_t)n_slots, sizeof *r->slot);
     if (f.failed || !r->made || !r->slot) {

@@ -47,9 +47,9 @@ struct resume {
     int no_room;         /* the disk is full: no journal is written any more */
 };
 
-/* Begin a run that processes n_slots inputs at a time. run: text that identifies the model and the options.
+/* Begin a run that processes n_slots inputs at a time. models[n]: those that make the results, the recogniser first; others may be NULL.
  * @return EXIT_OK, or EXIT_MEMORY after a message */
-int resume_begin(struct resume *r, int n_slots, const steno_model *m, const char *options);
+int resume_begin(struct resume *r, int n_slots, const steno_model *const *models, int n, const char *options);
 /* With --resume, remove the finished inputs from files[*n]. files and place receive the others in order; place[i] is the position among
  * all inputs. @return EXIT_OK, or EXIT_MEMORY after a message */
 int resume_skip(struct resume *r, char **files, int *place, int *n);

@@ -4,6 +4,7 @@
 #include "cli/option_names.h"
 #include "cli/text_file.h"
 #include "cli/time_text.h"
+#include "fnv.h"
 #include "utf8.h"
 #include <errno.h>
 #include <math.h>
@@ -416,6 +417,12 @@ int decode_opts_lanes(const struct decode_opts *o)
     decode_opts_settle(&settled, NULL);
     const int64_t most = settled.beam_size > settled.best_of ? settled.beam_size : settled.best_of;
     return most > 1 ? (int)most : 1;
+}
+
+uint64_t decode_data_hash(const struct decode_data *d)
+{
+    const char *text[] = { d->hotwords ? d->hotwords : "", d->grammar ? d->grammar : "" };
+    return fnv(fnv(FNV_BASIS, text[0], strlen(text[0]) + 1), text[1], strlen(text[1]));
 }
 
 void decode_data_free(struct decode_data *d)

@@ -214,6 +214,8 @@ int decode_opts_check_drafts(const struct decode_opts *o, const struct args_give
 /* The number of sequences per window that decode together; before decode_opts_settle the maximum possible. */
 int decode_opts_lanes(const struct decode_opts *o);
 
+/* A hash of the texts that options name as files, so that runs with other texts differ. */
+uint64_t decode_data_hash(const struct decode_data *d);
 void decode_data_free(struct decode_data *d);
 
 /* ---- weights in hot-word files of other programs ----------------------------------------------------------------------------- */

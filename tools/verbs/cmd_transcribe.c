@@ -185,12 +185,12 @@ static char *options_text(const struct transcription *t)
 {
     struct sink_memory memory = { 0 };
     struct sink f = sink_to_memory(&memory);
-    char more[160];
     const struct transcribe_opts *o = t->o;
     args_json(&f, rows, o, "Output|Messages|Machine"); /* the text does not depend on the number of threads or the batch size */
-    snprintf(more, sizeof more, " formats %x task %d track %d channel %d vad %d verify %d %.17g batch %d", o->formats, o->task, o->track,
-             o->channel, (int)o->vad.kind, o->engine.verify, o->verify_margin, o->batch_size > 1);
-    sink_text(&f, more);
+    sink_format(&f, " formats %x task %d track %d channel %d vad %d verify %d %.17g batch %d", o->formats, o->task, o->track, o->channel,
+                (int)o->vad.kind, o->engine.verify, o->verify_margin, o->batch_size > 1);
+    sink_format(&f, " offset %lld logprobs %d dump %s texts %016llx", (long long)o->offset_n, o->token_logprobs, o->dump ? o->dump : "",
+                (unsigned long long)decode_data_hash(&t->data));
     if (!f.failed) return memory.p;
     free(memory.p);
     return NULL;
@@ -200,13 +200,14 @@ static char *options_text(const struct transcription *t)
 static int run_inputs(struct transcription *t, char **files, int n)
 {
     const struct transcribe_opts *o = t->o;
+    const steno_model *const models[] = { t->engine.model, t->vad.model, t->aligner.model, t->punctuation.model, t->post.model };
     char *options = options_text(t), **left = calloc((size_t)n + 1, sizeof *left);
     int *place = calloc((size_t)n + 1, sizeof *place);
     int n_left = n, code = EXIT_MEMORY;
     t->resume = (struct resume){ .dir = o->as ? NULL : o->out_dir, .naming = &t->results->files.naming, .requested = o->resume,
                                  .quiet = o->engine.quiet, .n_inputs = n };
     if (!options || !left || !place) message("out of memory for %d inputs", n);
-    else code = resume_begin(&t->resume, (int)o->batch_size, t->engine.model, options);
+    else code = resume_begin(&t->resume, (int)o->batch_size, models, sizeof models / sizeof *models, options);
     for (int i = 0; left && place && i < n; i++) left[i] = files[i], place[i] = i;
     if (code == EXIT_OK) code = resume_skip(&t->resume, left, place, &n_left);
     t->place = place;

@@ -56,7 +56,7 @@ static void begin(struct made *m, int requested)
     *m = (struct made){ .naming = { .dir = "out", .formats = 1u << WRITER_TXT, .n_inputs = 2 }, .left = { inputs[0], inputs[1] },
                         .place = { 0, 1 }, .n = 2 };
     m->r = (struct resume){ .dir = "out", .naming = &m->naming, .requested = requested, .quiet = 1, .n_inputs = 2 };
-    m->code = resume_begin(&m->r, 1, model, "options");
+    m->code = resume_begin(&m->r, 1, (const steno_model *[]){ model }, 1, "options");
     if (m->code == EXIT_OK) m->code = resume_skip(&m->r, m->left, m->place, &m->n);
 }
 
