@@ -127,6 +127,14 @@ class Model:
             self._users.discard(user)
             self._lock.notify_all()
 
+    @property
+    def files(self) -> list[str]:
+        """Paths of the files that were read when the model was opened, in reading order. A path may occur more than once."""
+        names: list[str] = []
+        while (name := lib.steno_model_file(self._handle(), len(names))) is not None:
+            names.append(os.fsdecode(name))
+        return names
+
     def _take(self, lanes: int = 1) -> Session:
         """A session with at least this number of lanes."""
         with self._lock:

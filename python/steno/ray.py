@@ -13,6 +13,7 @@ import time
 from itertools import groupby
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
+from ._abi import VERSION
 from ._audio import MediaSource, open_audio
 from ._batch import Job
 from ._errors import Error
@@ -25,7 +26,10 @@ PATHS = ("path", "audio_filepath", "input")
 MIX, SPLIT = -1, -2 # beside the number of a channel
 ANY, ALL = 0, -1 # beside the number of a track
 PLACE = ("track", "tracks", "channel", "channels") # which audio of its input a result is of, as in the journal of steno batch
+AUDIO_OPTIONS = ("audio_track", "channels")
+WORKER_OPTIONS = ("workers", "cpus", "batch_size", "retries", *AUDIO_OPTIONS) # of dataset, not of the transcription
 COLUMNS = ("id", *PLACE, "text", "language", "duration", "error", "segments")
+ASKED = ("path", "channel", *OPTIONS) # members of a row that determine its results
 
 
 def number_of(name: str, value: Union[str, int], words: Mapping[str, int], first: int) -> int:
@@ -103,24 +107,80 @@ def places_of(path: str, track: int, channel: int) -> List[Tuple[Optional[int], 
     return places
 
 
+def job_of(model: Model, options: Mapping[str, Any], audio_track: Union[str, int], channels: Union[str, int]) -> Row:
+    """What determines the results beside the rows, as JSON has it. Threads and sizes of batches do not."""
+    digest = hashlib.sha256()
+    for file in model.files:
+        with open(file, "rb") as f:
+            for part in iter(lambda: f.read(1 << 20), b""):
+                digest.update(part)
+    job = {"version": VERSION, "model": digest.hexdigest(), "audio_track": audio_track, "channels": channels,
+           "options": {name: options[name] for name in sorted(options)}}
+    plain: Row = json.loads(json.dumps(job, default=lambda value: value.tolist())) # of an array
+    return plain
+
+
 class Store:
     """Results as JSON lines in a folder that all nodes share. A file appears when it is whole."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        os.makedirs(os.path.join(folder, "attempts"), exist_ok=True)
 
-    def write(self, rows: Sequence[Row]) -> None:
+    def claim(self, job: Row) -> None:
+        """Make the folder one of this job's results. ValueError: it has results of another job."""
+        os.makedirs(os.path.join(self.folder, "attempts"), exist_ok=True)
+        path = os.path.join(self.folder, "job.json")
+        if not os.path.exists(path):
+            if next(self.read(), None):
+                raise ValueError(f"{self.folder} has results, but no job.json that states their options; give another folder")
+            self._enter(job, path)
+        with open(path, encoding="utf-8") as f:
+            was = json.load(f)
+        for name in job:
+            if json.dumps(was.get(name)) != json.dumps(job[name]): # a NaN equals itself
+                raise ValueError(f"{self.folder} has results of another job: {name} is {was.get(name)!r} there, {job[name]!r} here; "
+                                 "give another folder")
+
+    def _enter(self, job: Row, path: str) -> None:
+        """Write job.json whole, unless another process does."""
+        handle, own = tempfile.mkstemp(suffix=".part", dir=self.folder)
+        with os.fdopen(handle, "w", encoding="utf-8") as f:
+            json.dump(job, f, ensure_ascii=False)
+            f.flush()
+            os.fsync(f.fileno())
+        try:
+            os.link(own, path)
+        except FileExistsError:
+            pass
+        except OSError: # a file system without links
+            os.replace(own, path)
+            return
+        os.remove(own)
+
+    def write(self, rows: Sequence[Row], asked: Mapping[str, Row]) -> None:
+        """Store results; asked: the row of each id."""
         handle, path = tempfile.mkstemp(suffix=".part", dir=self.folder)
         with os.fdopen(handle, "w", encoding="utf-8") as f:
             for row in rows:
-                f.write(json.dumps(row, ensure_ascii=False) + "\n")
+                request = {name: asked[row["id"]][name] for name in ASKED}
+                f.write(json.dumps({**row, "asked": request}, ensure_ascii=False) + "\n")
             f.flush()
             os.fsync(f.fileno())
         os.replace(path, path[:-len(".part")] + ".jsonl")
 
+    def finished(self, rows: Iterable[Row]) -> set[str]:
+        """Ids of the rows that have text. ValueError: such a row asks for something else than it did."""
+        found = {results[0]["id"]: results[0]["asked"] for results in self.read() if not results[0]["error"]}
+        for row in rows:
+            was = found.get(row["id"], row)
+            for name in ASKED:
+                if was[name] != row[name]:
+                    raise ValueError(f"{self.folder} has a result of {row['id']!r} with another {name}: {was[name]!r} there, {row[name]!r} "
+                                     "in the manifest; give another folder, or another id")
+        return set(found)
+
     def read(self) -> Iterator[List[Row]]:
-        """The rows of each input: one, or one for each track and channel, which are in one file."""
+        """The rows of each input with what it was asked for: one, or one for each track and channel, which are in one file."""
         for name in sorted(os.listdir(self.folder)):
             if name.endswith(".jsonl"):
                 with open(os.path.join(self.folder, name), encoding="utf-8") as f:
@@ -179,6 +239,8 @@ class Transcribe:
         self.model = Model(model, threads=threads)
         self.batch_size, self.retries, self.options = batch_size, retries, dict(options or {})
         self.store = Store(output) if output else None
+        if self.store is not None:
+            self.store.claim(job_of(self.model, self.options, audio_track, channels))
         self.meter = Meter()
 
     def rows(self, rows: Sequence[Row]) -> List[Row]:
@@ -224,9 +286,10 @@ class Transcribe:
         given = [dict(zip(names, values)) for values in zip(*(list(columns[name]) for name in names))]
         out: List[Row] = []
         begun = time.monotonic()
-        for rows in self.attempted([row_of(row) for row in given]):
+        requests = [row_of(row) for row in given]
+        for rows in self.attempted(requests):
             if self.store is not None:
-                self.store.write(rows)
+                self.store.write(rows, {row["id"]: row for row in requests})
             self.meter.count(rows, time.monotonic() - begun)
             begun = time.monotonic()
             out += rows
@@ -244,7 +307,8 @@ def joined(output: str, manifest: Union[str, os.PathLike[str], Iterable[Any]]) -
     for row in rows_of_manifest(manifest):
         if row["id"] not in found:
             raise KeyError(f"{output} has no result of {row['id']}")
-        yield from found[row["id"]]
+        for result in found[row["id"]]:
+            yield {name: value for name, value in result.items() if name != "asked"}
 
 
 def nodes_of_cluster() -> List[int]:
@@ -275,25 +339,30 @@ def dataset(rows: Any, model: str, *, output: Optional[str] = None, workers: Opt
 
 def transcribe(manifest: Union[str, os.PathLike[str], Iterable[Any]], output: Union[str, os.PathLike[str]], model: str, *,
                rows_per_task: int = 32, **options: Any) -> Dict[str, int]:
-    """Transcribe a manifest into a folder that all nodes share. Call it again to continue: inputs with text are skipped.
+    """Transcribe a manifest into a folder that all nodes share. Call it again to continue: inputs with text are skipped. A folder with
+    results of another version, model, ``audio_track``, ``channels`` or option is a ValueError, and so is an input that has text of another
+    path, channel, language or prompt.
 
     ``workers`` is the number of models (one per node), ``cpus`` that of processors and threads of each; ``audio_track`` and ``channels``
     are those of ``Transcribe``, other options those of steno_transcribe_params. Returns {"inputs", "skipped", "done", "failed"}.
     """
-    import ray
-    check_audio(options.get("audio_track", "auto"), options.get("channels", "mix"))
-    folder = os.path.abspath(output)
-    rows = rows_of_manifest(manifest)
-    finished = {found[0]["id"] for found in Store(folder).read() if not found[0]["error"]}
+    own = {name: value for name, value in options.items() if name not in WORKER_OPTIONS}
+    audio = {"audio_track": "auto", "channels": "mix", **{name: options[name] for name in AUDIO_OPTIONS if name in options}}
+    check_audio(**audio)
+    store, rows = Store(os.path.abspath(output)), rows_of_manifest(manifest)
+    with Model(model, index_only=1) as described:
+        store.claim(job_of(described, own, **audio))
+    finished = store.finished(rows)
     left = [row for row in rows if row["id"] not in finished]
     summary = {"inputs": len(rows), "skipped": len(rows) - len(left), "done": 0, "failed": 0}
     if not left:
         return summary
+    import ray
     blocks = max(1, (len(left) + rows_per_task - 1) // rows_per_task)
     data: Any = ray.data
     source = data.from_items(left, override_num_blocks=blocks)
     done: set[str] = set() # a batch may begin between the rows of an input
-    for batch in dataset(source, model, output=folder, rows_per_task=rows_per_task, **options).iter_batches(batch_format="numpy"):
+    for batch in dataset(source, model, output=store.folder, rows_per_task=rows_per_task, **options).iter_batches(batch_format="numpy"):
         summary["failed"] += sum(1 for error in batch["error"] if error)
         done.update(name for name, error in zip(batch["id"], batch["error"]) if not error)
     summary["done"] = len(done)
