@@ -53,7 +53,6 @@ static int swr_fit(struct ffmpeg *f, steno_error *e)
         return ffmpeg_reason(f, e, STENO_EUNSUPPORTED,
                              out == &mono ? "its channels cannot be mixed to one" : "its channels cannot be parted", r);
     }
-    if (!f->channels) f->channels = layout->nb_channels;
     f->swr_format = in->format;
     f->swr_rate = in->sample_rate;
     f->width = out->nb_channels;
@@ -186,6 +185,7 @@ static int take(struct ffmpeg *f, steno_error *e)
     }
     f->frame_waits = f->frame->nb_samples > 0;
     f->frame_is_put = 0;
+    if (f->frame_waits && !f->channels) f->channels = f->frame->ch_layout.nb_channels; /* silence may be returned before it is resampled */
     if (f->frame_waits) ffmpeg_skip_count(f);
     if (f->frame_waits) return use_frame(f, e);
     av->av_frame_unref(f->frame);

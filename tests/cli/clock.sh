@@ -30,6 +30,12 @@ same "$T/out" cue
 IN=$LATE t 0 "standard input has the same cue" -q - -f srt
 same "$T/out" cue
 
+for how in split 0; do
+    t 0 "--channels $how reads late sound" -q "$LATE" -f srt --channels $how
+    same "$T/out" cue
+done
+t 2 "--diarize counts the channels of late sound" "$LATE" --diarize
+err_has "and this has 1"
 t 0 "an offset before the sound changes nothing" -q "$LATE" -f srt --offset-ms 1000
 same "$T/out" cue
 t 0 "a duration that reaches the sound's end changes nothing" -q "$LATE" -f srt --offset-ms 1000 --duration-ms 6229
