@@ -1,4 +1,5 @@
 """steno tests: addresses as inputs. SPDX-License-Identifier: MIT"""
+import json
 import os
 import signal
 import time
@@ -100,6 +101,34 @@ class Url(Case):
                 self.assertNotIn("SECRET", out + err)
         for name in os.listdir(self.home + "/out"):
             self.assertNotIn("SECRET", name + self.read(self.home, "out", name).decode())
+
+    def test_secrets_are_not_in_a_batch(self):
+        urls = [self.url(path) for path in ("talk.wav?sig=SECRET1", "talk.wav?sig=SECRET2", "none.wav?sig=SECRET", "talk.wav")]
+        with open(self.home + "/list", "w") as f: f.write("".join(u + "\n" for u in urls))
+        for how in (), ("--isolate",):
+            journal, files = self.home + "/" + "-".join(("j", *how)), self.home + "/" + "-".join(("files", *how))
+            args = ("batch", "-q", "-m", DIGITS, "-i", self.home + "/list", "--retries", "0", "-f", "json,jsonl", "--output-dir", files,
+                    "--output-template", "{n}.{format}", "-o", journal, *how)
+            for again in (), ("--resume",):
+                p = self.start(*args, *again)
+                out, err = p.communicate(timeout=60)
+                self.assertEqual(p.returncode, 1, err) # one of them is not there
+                self.assertNotIn("SECRET", out + err)
+            lines = [json.loads(line) for line in self.read(journal).decode().splitlines()]
+            ids = [line["id"] for line in lines if line["type"] == "transcript"]
+            self.assertEqual(len(set(ids)), 4, ids) # ids of URLs that differ in what is hidden differ
+            self.assertEqual(len(ids), 4, ids) # --resume knows them
+            self.assertIn(urls[3], ids)
+            self.assertNotIn("SECRET", self.read(journal).decode())
+            for name in os.listdir(files): self.assertNotIn("SECRET", name + self.read(files, name).decode())
+
+    def test_secrets_are_not_in_a_report(self):
+        for args in (("doctor",), ("doctor", "--json")):
+            p = self.start(*args, self.url("none.gguf?sig=SECRET").replace("://", "://name:SECRET@"))
+            out, err = p.communicate(timeout=60)
+            self.assertEqual(p.returncode, 3, err)
+            self.assertIn("none.gguf", out)
+            self.assertNotIn("SECRET", out + err)
 
     def test_a_size_limit(self):
         self.hub.repos["a/big"] = {"talk.wav": self.sound + bytes(2000000)}

@@ -3,6 +3,8 @@
  * The memory of an item holds the line twice: its strings are decoded in place in one copy, and the members that are passed on are moved
  * together in the other. */
 #include "batch/manifest.h"
+#include "address.h"
+#include "batch/ids.h"
 #include "json_scan.h"
 #include "path.h"
 #include "sink.h"
@@ -11,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { ID_HASH_SZ = 1 + 16 };
 
 struct reading {
     struct manifest_item *it;
@@ -140,17 +144,29 @@ static enum manifest_read take_object(struct reading *r)
 
 /* ---- a line ------------------------------------------------------------------------------------------------------------------ */
 
+/* The id of a path: itself, or a URL without what may be secret. @return its length */
+static size_t id_of_path(char *id, const char *path)
+{
+    const size_t n = strlen(path);
+    memcpy(id, path, n + 1);
+    if (!address_is(path)) return n;
+    address_shown(id, n + 1, path);
+    const size_t shown = strlen(id);
+    return shown == n ? n : shown + (size_t)sprintf(id + shown, "#%016llx", (unsigned long long)id_key_of(path).first);
+}
+
 /* Complete the item, whose id goes to id[] if it has none. */
 static enum manifest_read complete(struct manifest_item *it, char *id, char *why)
 {
     char seconds[NUM_SZ];
     snprintf(why, MANIFEST_WHY, "has no \"audio_filepath\", \"input\" or \"path\"");
     if (!it->path || !it->path[0]) return MANIFEST_BAD;
-    if (!it->id && it->begin_ms > 0) {
-        sprintf(id, "%s#t=%s", it->path, num_repr(seconds, (double)it->begin_ms / 1000));
+    if (!it->id) {
+        const size_t n = id_of_path(id, it->path);
+        it->is_named_by_path = it->begin_ms <= 0;
+        if (!it->is_named_by_path) sprintf(id + n, "#t=%s", num_repr(seconds, (double)it->begin_ms / 1000));
         it->id = id;
     }
-    if (!it->id) it->id = it->path;
     snprintf(why, MANIFEST_WHY, "has an id of 0 or of more than %d bytes", MANIFEST_ID_MAX);
     if (!it->id[0] || strlen(it->id) > MANIFEST_ID_MAX) return MANIFEST_BAD;
     snprintf(why, MANIFEST_WHY, "has standard input as its file");
@@ -169,7 +185,7 @@ enum manifest_read manifest_item_read(struct manifest_item *it, const char *line
         snprintf(why, MANIFEST_WHY, "is not text in UTF-8 at byte %lld", (long long)not_text);
         return MANIFEST_BAD;
     }
-    it->memory = malloc(3 * (n + 1) + NUM_SZ + 4);
+    it->memory = malloc(3 * (n + 1) + ID_HASH_SZ + NUM_SZ + 4);
     if (!it->memory) return MANIFEST_NO_MEMORY;
     struct reading r = { .it = it, .raw = it->memory, .decoded = it->memory + n + 1, .to = it->memory, .why = why };
     memcpy(r.raw, line, n + 1);

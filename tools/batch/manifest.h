@@ -10,11 +10,13 @@
 enum { MANIFEST_LINE_MAX = 1 << 20, MANIFEST_ID_MAX = 4096, MANIFEST_WHY = 200 };
 
 struct manifest_item {
-    const char *id;    /* unique in the manifest; without one the path, with "#t=SECONDS" if it begins later */
+    const char *id;    /* unique in the manifest; without one the path, with "#t=SECONDS" if it begins later. Parts of a URL that may be
+                        * secret are replaced by "#" and 16 digits of the SHA-256 of the whole */
     const char *path;  /* file, URL */
     const char *language, *initial_prompt; /* NULL: not given */
     int64_t begin_ms, duration_ms; /* of the range; begin_ms -1: not given; duration_ms 0: to the end */
     int channel;       /* -1: not given */
+    int is_named_by_path; /* the id is made of the path alone */
     const char *other; /* other members as they are in the line: "KEY": VALUE,... */
     char *memory;      /* of all texts */
 };

@@ -20,7 +20,7 @@ static int no_memory(void)
 /* The path that names are made of: the input's own, with its id in place of the stem if the manifest gave one. @return malloc'd, or NULL */
 static char *named_after(const struct manifest_item *it)
 {
-    if (strcmp(it->id, it->path) == 0) return strdup(it->path);
+    if (it->is_named_by_path || strcmp(it->id, it->path) == 0) return strdup(it->path);
     const char *slash = strrchr(it->path, '/'), *ext = out_ext(it->path);
     const size_t n = slash ? (size_t)(slash - it->path) + 1 : 0;
     char *part = out_part(it->id), *path = part ? malloc(n + strlen(part) + strlen(ext) + 2) : NULL;

@@ -2,6 +2,7 @@
  *
  * Every fact is a line "key: value", and problems are repeated at the end. With a model as operand the verb examines that file: it
  * performs the steps by which every verb opens a model, and reports the step that failed. */
+#include "address.h"
 #include "cli/message.h"
 #include "cli/signals.h"
 #include "cmd.h"
@@ -48,8 +49,10 @@ struct report {
 
 static void line(struct report *r, const char *key, const char *value)
 {
-    char clean[2048];
-    utf8_printable(clean, sizeof clean, value);
+    char raw[2048], clean[sizeof raw];
+    snprintf(raw, sizeof raw, "%s", value);
+    address_hide(raw);
+    utf8_printable(clean, sizeof clean, raw);
     if (!r->json) {
         printf("%s: %s\n", key, clean);
         return;
@@ -62,8 +65,10 @@ static void line(struct report *r, const char *key, const char *value)
 
 static void problem(struct report *r, const char *what, const char *reason)
 {
-    if (r->n_problems < (int)(sizeof r->problems / sizeof *r->problems))
-        snprintf(r->problems[r->n_problems++], sizeof r->problems[0], "%s%s%s", what, reason[0] ? ": " : "", reason);
+    if (r->n_problems < (int)(sizeof r->problems / sizeof *r->problems)) {
+        snprintf(r->problems[r->n_problems], sizeof r->problems[0], "%s%s%s", what, reason[0] ? ": " : "", reason);
+        address_hide(r->problems[r->n_problems++]);
+    }
 }
 
 /* Print a size in readable units. */
