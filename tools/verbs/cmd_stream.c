@@ -13,6 +13,7 @@
 #include "options/decode_opts.h"
 #include "options/vad_opts.h"
 #include "text_rules.h"
+#include "verbs/stream_pass.h"
 #include "writers.h"
 #include <math.h>
 #include <stddef.h>
@@ -33,6 +34,7 @@ struct stream_text {
     int code;                   /* EXIT_OK, or the code to end with, after a message */
     const struct stream_sound *sound;
     int has_text, n_cues, in_line;
+    struct stream_passes *passes;
 };
 
 static void put_jsonl(struct stream_text *t, struct sink *s, const struct live_event *e)
@@ -339,13 +341,20 @@ static int params_fill(struct live_params *lp, steno_vad_params *find, const str
     return option_check(&given, m, STENO_CALL_TRANSCRIBE, p);
 }
 
-static int stream(const struct opts *o, const struct engine *e, const struct decode_data *d, const steno_model *vad, const char *file)
+static int pass_run(void *user, steno_session *s, const steno_source *src, const steno_transcribe_params *p, int is_last)
 {
-    struct stream_text p = { .code = EXIT_OK, .form = o->form };
+    return stream_pass(((struct stream_text *)user)->passes, s, src, p, is_last);
+}
+
+static int stream(const struct opts *o, const struct engine *e, struct stream_passes *passes, const struct decode_data *d,
+                  const steno_model *vad, const char *file)
+{
+    struct stream_text p = { .code = EXIT_OK, .form = o->form, .passes = passes };
     struct live_params lp = { .session = e->session, .vad = vad, .team = e->team, .step_ms = (int64_t)(o->step_s * 1000),
                               .turn_most_ms = (int64_t)(o->turn_s * 1000),
                               .audio_padding_ms = (int64_t)(o->padding_s * 1000),
-                              .last_pass = (enum live_last)o->last_pass, .report = stream_text_event, .user = &p };
+                              .last_pass = (enum live_last)o->last_pass, .report = stream_text_event, .user = &p,
+                              .transcribe = passes->batch ? pass_run : NULL };
     struct live *l;
     steno_vad_params find;
     steno_error err = { 0 };
@@ -371,6 +380,7 @@ int cmd_stream(int argc, char **argv)
     struct opts o = { .engine.given = &given, .decode = { .suppress_tokens = "" } };
     struct decode_data d = { 0 };
     struct engine e;
+    struct stream_passes passes = { NULL, STENO_OK };
     steno_model *vad = NULL;
     int n;
     int code = args_parse(&stream_args, &o, &given, argc, argv, &n);
@@ -386,9 +396,9 @@ int cmd_stream(int argc, char **argv)
         decode_data_free(&d);
         return code;
     }
-    code = option_reads_chunks(e.model) ? check_chunks(&given) : engine_open_session(&e, decode_opts_lanes(&o.decode));
+    code = option_reads_chunks(e.model) ? check_chunks(&given) : stream_passes_open(&passes, &e, decode_opts_lanes(&o.decode));
     if (code == EXIT_OK) code = find_vad(&vad, &o, &e);
-    if (code == EXIT_OK) code = stream(&o, &e, &d, vad, n ? argv[0] : NULL);
+    if (code == EXIT_OK) code = stream(&o, &e, &passes, &d, vad, n ? argv[0] : NULL);
     engine_close(&e);
     decode_data_free(&d);
     steno_model_close(vad);

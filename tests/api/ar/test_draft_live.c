@@ -1,6 +1,7 @@
 /* steno tests: draft tokens from the pass before over the same audio. SPDX-License-Identifier: MIT
  *
  * Passes over a growing turn, as a live session makes them, have the same bits as alone, in fewer steps. Two turns share a batch. */
+#include "flat_costs.h"
 #include "internal.h"
 #include "shipped_session.h"
 #include "tap.h"
@@ -35,14 +36,6 @@ static void turns_close(struct turns *t)
     for (int i = 0; i < TURNS; i++) steno_session_close(t->s[i]);
     steno_batch_close(t->b);
     free(t->a[1].pcm);
-}
-
-/* As on a machine where rows beside that of a step cost nothing, so that drafts pay. */
-static void costs_flatten(steno_batch *b)
-{
-    enum { TIMES = 20, NS = 1000 };
-    for (int k = 0; k < TIMES; k++)
-        for (uint32_t rows = 1; rows <= COSTS_ROWS; rows++) run_costs_learn(&b->costs, rows, NS);
 }
 
 /* One pass over the first n samples of each turn, and the same alone. */
