@@ -80,11 +80,24 @@ char *out_dir_of(const char *input)
     return dir;
 }
 
+/* Bytes of the slash or control character at p; 0: another character. */
+static size_t odd_at(const char *p)
+{
+    const unsigned char first = (unsigned char)p[0], next = (unsigned char)p[first != 0];
+    if (first == 0xc2 && next >= 0x80 && next < 0xa0) return 2;
+    return first == '/' || first == 0x7f || (first && first < ' ');
+}
+
 char *out_part(const char *text)
 {
     if (!text[0] || is_dots(text, strlen(text))) return strdup("-");
-    char *part = strdup(text);
-    for (char *p = part; p && (p = strchr(p, '/'));) *p = '-';
+    char *part = strdup(text), *to = part;
+    for (const char *p = part; p && *p;) {
+        const size_t odd = p == part && *p == '.' ? 1 : odd_at(p);
+        *to++ = odd ? '-' : *p;
+        p += odd ? odd : 1;
+    }
+    if (part) *to = '\0';
     return part;
 }
 

@@ -31,7 +31,8 @@ const char *out_ext(const char *input);
  * text, or NULL */
 char *out_dir_of(const char *input);
 
-/* A text as a single part of a name: without slashes, and never "", "." or "..". @return malloc'd text, or NULL */
+/* A text as a single part of a name: without slashes and control characters, not hidden by a dot in front, and never "". @return malloc'd
+ * text, or NULL */
 char *out_part(const char *text);
 
 /* Number of input `index` of n, from 1, with leading zeros, so that names sort like inputs. */

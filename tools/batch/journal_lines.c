@@ -2,7 +2,9 @@
 #include "batch/journal_lines.h"
 #include "cli/message.h"
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Is the rest of the file, which begins at `at`, a single line without its end? What cannot be read is not. */
@@ -15,13 +17,24 @@ static int is_torn(int fd, int64_t at)
     return n == 0;
 }
 
+/* It is read more than once, and to its end. @return 1: it is a regular file, or reading will report what it is */
+static int is_file(const struct text_lines *l)
+{
+    struct stat st;
+    return fstat(l->fd, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode);
+}
+
 int journal_lines_walk(const char *path, const struct journal_lines *each, int64_t *whole)
 {
     struct text_lines l;
     char *line, why[TEXT_FILE_WHY];
     int code = EXIT_OK;
     int64_t at = 0;
-    enum text_file how = text_lines_open(&l, path, 0, SIZE_MAX / 4, why, sizeof why);
+    enum text_file how = text_lines_open(&l, path, 0, JOURNAL_LINE_MAX, why, sizeof why);
+    if (how == TEXT_FILE_READ && !is_file(&l)) {
+        snprintf(why, sizeof why, "is not a regular file");
+        how = TEXT_FILE_UNREADABLE;
+    }
     while (how == TEXT_FILE_READ && code == EXIT_OK) {
         how = text_lines_next(&l, &line, why, sizeof why);
         if (how == TEXT_FILE_NO_TEXT && is_torn(l.fd, at)) how = TEXT_FILE_READ, line = NULL;

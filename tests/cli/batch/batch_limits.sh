@@ -68,4 +68,13 @@ err_has "folder: cannot write"
 expect 4 "--merge refuses a folder as a journal" batch --merge -i m folder
 err_has "folder: Is a directory"
 expect 4 "--merge reports a missing journal" batch --merge -i m none.jsonl
+for endless in /dev/zero /dev/stdin; do
+    IN=/dev/zero expect 4 "--merge refuses $endless, which has no end, as a journal" batch --merge -i m $endless
+    err_has "$endless: is not a regular file"
+done
+mkfifo pipe
+head -c 1000000 /dev/zero | tr '\0' a >pipe &
+expect 4 "--merge refuses a pipe as a journal" batch --merge -i m pipe
+err_has "pipe: is not a regular file"
+wait
 finish

@@ -70,7 +70,11 @@ static void test_a_name_with_slashes_is_one_part(void **state)
     (void)state;
     check_part("base.en", "base.en");
     check_part("openai/whisper-tiny", "openai-whisper-tiny");
-    check_part("../../etc/x", "..-..-etc-x");
+    check_part("../../etc/x", "-.-..-etc-x");
+    check_part(".hidden", "-hidden");
+    check_part("a\nb\x1b[2J\x7f", "a-b-[2J-");
+    check_part("a\xc2\x9b" "31m\xc2\xa0\xc3\x9f", "a-31m\xc2\xa0\xc3\x9f");
+    check_part("a\xc2", "a\xc2");
     check_part("..", "-");
     check_part(".", "-");
     check_part("", "-");
