@@ -13,6 +13,9 @@ void input_free(struct job_input *in);
 int input_open(struct job_input *in, const struct job_file *f); /* @return 1, or 0 if it failed, which was reported */
 int input_begin(struct job_input *in);           /* reads audio before the model does (speakers, speech); @return a status */
 int input_end(struct job_input *in, int status); /* @return 1 if the output was produced, 0 if it failed, which was reported */
+/* Finds the times of the words of n inputs together, whose transcriptions have ended; input_end follows for each. at: [n] of the caller */
+void input_align(struct job_input *const *in, steno_align_item **at, int n);
+int input_needs_words(const struct job_input *in); /* 1: input_align applies to its result */
 int input_another(struct job_input *in, int *ok); /* @return 1 and move on to the next channel or track; or 0. If that failed, which was
                                                    * reported, *ok is 0 */
 void input_close(struct job_input *in);

@@ -49,21 +49,45 @@ static int should_abort(void *user)
     return input_stops(user);
 }
 
-/* Finds the times of the words of the session's result, from the audio that it was made of. @return a status */
+int input_needs_words(const struct job_input *in)
+{
+    return in->job->aligner && in->job->params.task == STENO_TRANSCRIBE && steno_segment_count(in->session) > 0;
+}
+
+/* Prepares the alignment of the session's result with the audio that it was made of. @return 0: its audio cannot be read again */
+static int words_begin(struct job_input *in)
+{
+    struct input_words *w = &in->words;
+    *w = (struct input_words){ .src = input_source(in), .done = 1 };
+    steno_transcribe_params_init(&w->params);
+    w->params.user = in;
+    w->params.should_abort = should_abort;
+    if (!input_detects(&in->params)) w->params.language = in->params.language;
+    w->item = (steno_align_item){ .size = sizeof w->item, .status = STENO_ENOMEM, .of = in->session, .src = &w->src, .params = &w->params,
+                                  .error = &w->error };
+    in->reading = JOB_READS_WORDS;
+    if (w->src.rewind && w->src.rewind(w->src.user) >= 0) return 1;
+    w->item.status = STENO_ESOURCE;
+    return 0;
+}
+
+void input_align(struct job_input *const *in, steno_align_item **at, int n)
+{
+    int n_ready = 0;
+    for (int i = 0; i < n; i++)
+        if (words_begin(in[i])) at[n_ready++] = &in[i]->words.item;
+    if (n_ready) steno_align_results(in[0]->job->aligner, at, n_ready);
+    for (int i = 0; i < n; i++) in[i]->reading = JOB_READS_TEXT;
+}
+
+/* Finds the times of the words, if that was not done together with others. @return a status */
 static int align(struct job_input *in)
 {
-    steno_session *s = in->job->aligner;
-    const steno_source src = input_source(in);
-    steno_transcribe_params p;
+    steno_align_item *at[1];
     if (!steno_segment_count(in->session)) return STENO_OK;
-    steno_transcribe_params_init(&p);
-    p.user = in;
-    p.should_abort = should_abort;
-    if (!input_detects(&in->params)) p.language = in->params.language;
-    in->reading = JOB_READS_WORDS;
-    const int rc = !src.rewind || src.rewind(src.user) < 0 ? STENO_ESOURCE : steno_align_result(s, in->session, &src, &p);
-    in->reading = JOB_READS_TEXT;
-    return rc;
+    if (!in->words.done) input_align(&in, at, 1);
+    in->words.done = 0;
+    return in->words.item.status;
 }
 
 /* Adds punctuation to the session's result. @return a status */
@@ -127,8 +151,8 @@ static int put_result(struct job_input *in, int task)
     t.lost = in->lost;
     t.punctuated = j->punctuation != NULL;
     int rc = j->aligner && task != STENO_TRANSLATE ? align(in) : STENO_OK;
-    snprintf(reason, sizeof reason, "%s", rc == STENO_ESOURCE ? "its audio cannot be read again, which an aligner needs" :
-             rc ? steno_last_error(j->aligner) : "");
+    snprintf(reason, sizeof reason, "%.199s", rc == STENO_ESOURCE ? "its audio cannot be read again, which an aligner needs" :
+             rc ? in->words.error.text : "");
     if (rc == STENO_OK && j->punctuation) {
         rc = punctuate(in);
         snprintf(reason, sizeof reason, "%s", rc ? steno_last_error(j->punctuation) : "");

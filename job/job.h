@@ -67,6 +67,13 @@ struct job_input {
     struct notes notes;       /* notes from before there is a result */
     struct level level, measured; /* of this pass over the audio, and of the longest earlier pass */
     const steno_session *failing; /* session that has the error; NULL: the source has it */
+    struct input_words {
+        steno_align_item item;
+        steno_transcribe_params params;
+        steno_source src;
+        steno_error error;
+        int done;                 /* the aligner has been called */
+    } words;                      /* of its text, by job.aligner */
     int stop;                 /* as job.stop */
 };
 

@@ -1099,6 +1099,25 @@ STENO_API int steno_align(steno_session *s, const steno_source *src, const char 
  * invalid afterwards. */
 STENO_API int steno_align_result(steno_session *s, steno_session *of, const steno_source *src, const steno_transcribe_params *p);
 
+/** A transcript for steno_align_results: the parameters of steno_align_result. */
+typedef struct steno_align_item {
+    uint32_t size;              /* set by the caller to sizeof(steno_align_item) */
+    int32_t status;             /* set by the call: STENO_OK, or why the transcript is unchanged */
+    steno_session *of;
+    const steno_source *src;
+    const steno_transcribe_params *params; /* may be NULL */
+    steno_error *error;         /* receives the reason of a failure; may be NULL */
+} steno_align_item;
+
+/** Find the times of the words of several transcripts. Segments of different transcripts share runs of the networks; each gets the words
+ * that steno_align_result gives, to the bit.
+ *
+ * @param items  [n] transcripts, each of another session. A failure of one does not change the others. A should_abort ends the alignment of
+ *               its own transcript, but within a run only if those of all its transcripts ask for it
+ * @return STENO_OK; or the status of the first transcript that failed, whose reason steno_last_error(s) has. STENO_EARG and STENO_ENOMEM
+ *         may also be returned without setting items */
+STENO_API int steno_align_results(steno_session *s, steno_align_item *const *items, int n);
+
 /* ---- token by token -----------------------------------------------------------------------------------------------------------
  *
  * For language models, and for decoding loops of your own: encode a Whisper window, then ids go in and ids come out, without prompts or

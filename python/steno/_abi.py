@@ -103,6 +103,9 @@ STRUCTS: dict[str, tuple[int, str]] = {
         "size:u4@0 flags:u4@4 t0_ms:i8@8 t1_ms:i8@16 text:z@24 avg_logprob:f8@32 no_speech_prob:f8@40 is_window:i4@48 pad:i4@52 "
         "language:z@56"
     )),
+    "steno_align_item": (40, (
+        "size:u4@0 status:i4@4 of:p@8 src:p@16 params:p@24 error:p@32"
+    )),
     "steno_generate_params": (152, (
         "size:u4@0 max_tokens:i4@4 temperature:f8@8 seed:u8@16 top_k:i4@24 repeat_last_n:i4@28 top_p:f8@32 min_p:f8@40 "
         "repeat_penalty:f8@48 frequency_penalty:f8@56 presence_penalty:f8@64 samplers:z@72 grammar:z@80 grammar_rule:z@88 "
@@ -250,6 +253,7 @@ FUNCTIONS: dict[str, str] = {
     "steno_duration_ms": "q:p",
     "steno_align": "i:ppzp",
     "steno_align_result": "i:pppp",
+    "steno_align_results": "i:ppi",
     "steno_generate_params_fill": "v:pI",
     "steno_encode": "i:ppq",
     "steno_generate": "i:ppip",

@@ -172,7 +172,10 @@ int words_prepare(struct item *it); /* after work.prepare. @return 0, or a code 
 
 /* ---- engines_work.c, engines_ingest.c, engines_model.c; without the lock ---- */
 void engine_pump(struct engine *g);                 /* submits what may run */
-void text_done(struct item *it); /* of one that has_text: finds its words, or ends it if it is stopped. Entered and left with the lock */
+/* The last step of n requests of one engine that have their texts: of several whose words are found between the calls, or of a single one.
+ * A stopped one ends without words. texts_begin leaves the lock, texts_end enters it. */
+void texts_begin(struct item *const *it, int n);
+void texts_end(struct item *const *it, int n);
 void engine_on_done(void *engine, steno_session *s, int status);
 void *keeper_main(void *engines);
 void *ingest_main(void *ingest);

@@ -2,14 +2,34 @@
  *
  * The aligner has a thread of its own, so that the batch decodes other requests meanwhile: the runs of both take turns on the model's team.
  * A request keeps its session until its words are found, because they are part of the session's result. One that is stopped before its turn
- * is ended by the keeper. */
+ * is ended by the keeper. Requests with little audio that wait at the same time are aligned together, since their texts then share runs of
+ * its networks. */
 #include "engines_in.h"
 
-static struct item *next_text(const struct engine *g)
+enum { TOGETHER = 16, TOGETHER_MS = 60000 /* of audio, so that none waits long for the others */ };
+
+/* @return the number of requests whose words are found next, in out */
+static int texts_take(const struct engine *g, struct item **out)
 {
-    for (struct item *it = g->es->first; it; it = it->next)
-        if (it->engine == g && it->has_text && !it->stop) return it;
-    return NULL;
+    int64_t all_ms = 0;
+    int n = 0;
+    for (struct item *it = g->es->first; it && n < TOGETHER; it = it->next) {
+        if (it->engine != g || !it->has_text || it->stop) continue;
+        all_ms += steno_duration_ms(it->slot->session);
+        if (n && all_ms > TOGETHER_MS) break;
+        out[n++] = it;
+    }
+    return n;
+}
+
+static void texts_align(struct item *const *it, int n)
+{
+    struct job_input *in[TOGETHER];
+    steno_align_item *at[TOGETHER];
+    int some = 0;
+    for (int i = 0; i < n; i++)
+        if (input_needs_words(&it[i]->w->input)) in[some++] = &it[i]->w->input;
+    if (some) input_align(in, at, some);
 }
 
 static void *words_main(void *user)
@@ -18,12 +38,15 @@ static void *words_main(void *user)
     struct engines *es = g->es;
     pthread_mutex_lock(&es->lock);
     while (!g->words_closing) {
-        struct item *it = next_text(g);
-        if (!it) {
+        struct item *it[TOGETHER];
+        const int n = texts_take(g, it);
+        if (!n) {
             pthread_cond_wait(&g->changed, &es->lock);
             continue;
         }
-        text_done(it);
+        texts_begin(it, n);
+        if (n > 1) texts_align(it, n);
+        texts_end(it, n);
     }
     pthread_mutex_unlock(&es->lock);
     return NULL;

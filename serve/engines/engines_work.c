@@ -84,7 +84,7 @@ static void file_done(struct item *it, steno_session *s, int status)
     item_end(it);
 }
 
-/* @return 1: an aligner finds its words, on another thread (text_done); 0: it is complete */
+/* @return 1: an aligner finds its words, on another thread (texts_begin); 0: it is complete */
 static int needs_words(struct item *it)
 {
     struct engine *g = it->engine;
@@ -96,17 +96,19 @@ static int needs_words(struct item *it)
     return needs;
 }
 
-void text_done(struct item *it)
+void texts_begin(struct item *const *it, int n)
 {
-    struct engine *g = it->engine;
-    struct engines *es = g->es;
-    steno_session *s = it->slot->session;
-    it->has_text = 0;
-    g->n_pumps++; /* the model stays open until its next request is submitted */
-    pthread_mutex_unlock(&es->lock);
-    file_done(it, s, STENO_OK);
+    for (int i = 0; i < n; i++) it[i]->has_text = 0;
+    it[0]->engine->n_pumps++; /* the model stays open until its next request is submitted */
+    pthread_mutex_unlock(&it[0]->engine->es->lock);
+}
+
+void texts_end(struct item *const *it, int n)
+{
+    struct engine *g = it[0]->engine;
+    for (int i = 0; i < n; i++) file_done(it[i], it[i]->slot->session, STENO_OK);
     engine_pump(g);
-    pthread_mutex_lock(&es->lock);
+    pthread_mutex_lock(&g->es->lock);
     if (!--g->n_pumps) pthread_cond_broadcast(&g->changed);
 }
 
@@ -193,7 +195,8 @@ void *keeper_main(void *user)
             continue;
         }
         if (it->has_text) {
-            text_done(it);
+            texts_begin(&it, 1);
+            texts_end(&it, 1);
             continue;
         }
         it->state = ITEM_ENDS;

@@ -26,6 +26,15 @@ struct request_given {
     const steno_heard *first_pass; /* results of an earlier first pass; may be NULL */
 };
 
+/* The result of another session, whose words are found (task.align_results). */
+struct align_result {
+    struct result *r;           /* NULL: only p is checked */
+    const steno_source *src;
+    steno_transcribe_params p;  /* with all fields set */
+    int status;                 /* other than STENO_OK before the call: it is left out */
+    steno_error error;          /* the reason */
+};
+
 struct task {
     const char *name;               /* as families name it */
     unsigned (*serves)(const steno_model *m); /* MODELS_...: the kinds of this model, which choose its rows of the parameter table */
@@ -64,8 +73,7 @@ struct task {
     /* Other calls. Parameters have all fields set and stay in place until the call ends. Results have been cleared. */
     int (*listen)(const steno_model *m, const steno_source *src, steno_heard *out, steno_error *e);
     int (*align)(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p);
-    int (*align_result)(steno_session *s, struct result *r, const steno_source *src, const steno_transcribe_params *p); /* of another
-                                                                                        * session; r NULL: checks p only */
+    int (*align_results)(steno_session *s, struct align_result *results, int n); /* @return the first status other than STENO_OK */
     int (*detect_language)(steno_session *s, const steno_source *src, float *probs, int n);
     int (*encode)(steno_session *s, const float *pcm, int64_t n);
     int (*read)(steno_session *s, const int32_t *ids, int n, int again); /* reads ids of a text, for the logits after them */

@@ -3,6 +3,7 @@
  * Each call checks if it may begin (entry.h), takes its caller's parameters, and calls the model's task. What a task does not support is
  * refused here. */
 #include <stddef.h>
+#include <stdlib.h>
 #include "engine/batch_loop.h"
 #include "lib/entry.h"
 
@@ -91,34 +92,72 @@ int steno_align(steno_session *s, const steno_source *src, const char *text, con
     return call_leave(s, align(s, src, text, p));
 }
 
-/* Aligns the transcript of another session. */
-static int align_result(steno_session *s, steno_session *of, const steno_source *src, const steno_transcribe_params *p)
+/* Takes a transcript of another session. */
+static int result_take(steno_session *s, struct align_result *to, const steno_align_item *x)
 {
-    steno_transcribe_params own;
-    if (!s->model->task->align_result) return request_refuse(s, "does not align the words of transcripts");
-    int rc = copy_params(s, &own, p);
-    if (rc || !of) return rc ? rc : s->model->task->align_result(s, NULL, NULL, &own);
+    steno_session *of = x->of;
+    int rc = copy_params(s, &to->p, x->params);
+    if (rc || !of) return rc;
+    if (!session_may_change(of)) return err_set(&s->error, STENO_EARG, "a call is at work on the other session");
     if (of->model->task->call != STENO_CALL_TRANSCRIBE || of->request_state != REQUEST_NONE)
         return err_set(&s->error, STENO_EARG, "the other session has no transcript, or is at work on one");
     if (of->selected != &of->result || of->asked_task == STENO_TRANSLATE)
         return err_set(&s->error, STENO_EARG, "the words of a translation are not in the audio: align the transcript");
-    rc = source_check(s, src);
-    if (!rc) rc = s->model->task->align_result(s, &of->result, src, &own);
-    if (!rc) of->result.is_bare = of->model->family->bare_text == BARE_ALWAYS; /* as of a transcription with word times */
+    rc = source_check(s, x->src);
+    if (rc) return rc;
+    of->entered = 1; /* its results are in use */
+    to->r = &of->result;
+    to->src = x->src;
+    return STENO_OK;
+}
+
+static int align_results(steno_session *s, steno_align_item *const *items, struct align_result *to, int n)
+{
+    for (int i = 0; i < n; i++) {
+        to[i].status = result_take(s, &to[i], items[i]);
+        if (to[i].status) to[i].error = s->error;
+    }
+    const int rc = s->model->task->align_results(s, to, n);
+    for (int i = 0; i < n; i++) {
+        steno_session *of = items[i]->of;
+        items[i]->status = to[i].status;
+        if (items[i]->error) *items[i]->error = to[i].error;
+        if (!to[i].r) continue;
+        of->entered = 0;
+        if (!to[i].status) of->result.is_bare = of->model->family->bare_text == BARE_ALWAYS; /* as of a transcription with word times */
+    }
     return rc;
+}
+
+static int may_align(steno_session *s, steno_align_item *const *items, int n)
+{
+    if (!s->model->task->align_results) return request_refuse(s, "does not align the words of transcripts");
+    if (n < 0 || (n && !items)) return err_set(&s->error, STENO_EARG, "n is %d, want 0 or more transcripts", n);
+    for (int i = 0; i < n; i++)
+        if (!items[i] || items[i]->size < sizeof **items)
+            return err_set(&s->error, STENO_EARG, "transcript %d of %d: steno_align_item.size is %u bytes, want %zu", i, n,
+                           items[i] ? (unsigned)items[i]->size : 0, sizeof **items);
+    return STENO_OK;
+}
+
+int steno_align_results(steno_session *s, steno_align_item *const *items, int n)
+{
+    int rc = call_enter(s);
+    if (rc) return rc;
+    session_begin(s);
+    rc = may_align(s, items, n);
+    if (rc || !n) return call_leave(s, rc);
+    struct align_result *to = calloc((size_t)n, sizeof *to);
+    rc = to ? align_results(s, items, to, n) : err_nomem(&s->error, (size_t)n * sizeof *to, "transcripts");
+    free(to);
+    return call_leave(s, rc);
 }
 
 int steno_align_result(steno_session *s, steno_session *of, const steno_source *src, const steno_transcribe_params *p)
 {
-    const int rc = call_enter(s);
-    if (rc) return rc;
-    session_begin(s);
-    if (of && !session_may_change(of))
-        return call_leave(s, err_set(&s->error, STENO_EARG, "a call is at work on the other session"));
-    if (of) of->entered = 1; /* its results are in use */
-    const int status = align_result(s, of, src, p);
-    if (of) of->entered = 0;
-    return call_leave(s, status);
+    steno_align_item one = { .size = sizeof one, .of = of, .src = src, .params = p };
+    steno_align_item *const items[] = { &one };
+    return steno_align_results(s, items, 1);
 }
 
 int steno_find_speech(steno_session *s, const steno_source *src, const steno_vad_params *p)

@@ -1,11 +1,11 @@
 /* steno: state of a forced aligner. SPDX-License-Identifier: MIT
  *
  * Clips pass through the encoder. The rows of each and the spoken words of its text are the prompt of a language model, which runs once.
- * Its head gives a class of time at each of the two marks behind a word. The segments of a transcript are clips that share runs. Longer
+ * Its head gives a class of time at each of the two marks behind a word. The segments of transcripts are clips that share runs. Longer
  * audio is a chain of clips (search/align_chain.h). Nothing is queued: a call does its work at once. */
 #ifndef STENO_TASK_ALIGNER_ALIGNER_SESSION_H
 #define STENO_TASK_ALIGNER_ALIGNER_SESSION_H
-#include "engine/session.h"
+#include "engine/task.h"
 #include "model/parts.h"
 #include "search/align_chain.h"
 #include "task/clips/clip_session.h"
@@ -33,7 +33,7 @@ struct aligner_clip {
     struct aligner_words words;
     int64_t n;      /* samples */
     int goes_on;    /* the audio goes on behind the clip, which is then alone in its run */
-    int of;         /* the caller's: its segment */
+    int transcript, segment; /* the caller's: whose text it has */
     uint32_t rows;
     size_t mark;    /* the first of its marks among those of the run */
 };
@@ -85,8 +85,23 @@ struct aligner_range { int64_t from, to; };
  * status. */
 int aligner_text_run(steno_session *s, const struct aligner_range *r, const steno_transcribe_params *p, int64_t *n);
 
+/* ---- aligner_align.c: a known text */
+
+/* Checks the parameters of a call, and if the model can align. A status */
+int aligner_check(steno_session *s, const steno_transcribe_params *p);
+
+/* Where the words of a line or a segment are written to. */
+struct aligner_place {
+    double at, end;           /* seconds in the file: of its clip */
+    const struct buf *ms, *probability; /* of marks; ms empty: no times */
+    size_t mark;              /* the first of its marks */
+    struct buf *text, *words; /* results */
+};
+/* Adds the words in a->words, which are those of `text`, to g, and sets the times of g. */
+void aligner_words_add(const struct aligner_session *a, const char *text, const struct aligner_place *to, struct segment *g);
+
 /* ---- the calls */
 
 int aligner_align(steno_session *s, const steno_source *src, const char *text, const steno_transcribe_params *p);
-int aligner_align_result(steno_session *s, struct result *r, const steno_source *src, const steno_transcribe_params *p);
+int aligner_align_results(steno_session *s, struct align_result *results, int n); /* aligner_results.c */
 #endif

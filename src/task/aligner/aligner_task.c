@@ -101,5 +101,5 @@ const struct task aligner_task = {
     .request_take = request_take,
     .request_end = request_end,
     .align = aligner_align,
-    .align_result = aligner_align_result,
+    .align_results = aligner_align_results,
 };
