@@ -20,9 +20,15 @@ if [ -f "$N" ]; then
     done
     expect 2 "--clip-timestamps is refused for a transducer of streams" -q -m "$N" --clip-timestamps 0,1 "$DIGITS"
     err_has "cuts audio into clips, and this model decodes a file"
-    expect 2 "--resume is refused for it, with the reason" -q -m "$N" --resume --output-dir parts "$DIGITS"
-    err_has "--resume continues behind a finished clip, and this model decodes a file as one stream, whose state is not stored"
-    err_has "leave it out"
+    expect 1 "an input of two fails" -q -m "$N" --resume -o parts -f json "$DIGITS" third.wav
+    cp parts/zh_phrases.json first.json
+    touch -d '2001-01-01' parts/zh_phrases.json
+    cp "$DIGITS" third.wav
+    expect 0 "--resume skips the finished input and transcribes the other" -m "$N" --resume -o parts -f json "$DIGITS" third.wav
+    err_has "1 of 2 inputs were finished before"
+    same parts/zh_phrases.json first.json
+    is "the result of the finished input was not written again" "$(date -r parts/zh_phrases.json +%Y)" 2001
+    [ -s parts/third.json ] || bad "the other input has a result" "$(ls parts)"
     expect 2 "--beam-size is refused for it, with the reason" -q -m "$N" --beam-size 4 "$DIGITS"
     err_has "--beam-size is for searches that end with their clip"
     expect 0 "--hotwords change its text" -q -m "$N" --hotwords "seven two" --hotwords-boost 20 "$DIGITS"

@@ -61,7 +61,7 @@ static const struct arg rows[] = {
               "one format goes to standard output" },
     { .name = "resume", .kind = ARG_FLAG, .at = AT(resume),
       .help = "continue an interrupted run with the same options: skip finished inputs, continue the others after their last "
-              "window; the results do not change" },
+              "window (models of streams start them again); the results do not change" },
     { .name = "output-template", .kind = ARG_TEXT, .at = AT(out_template), .value = "TEXT",
       .help = "names of files below DIR, made of {stem}, {ext} and {dir} (of the input), {n} (its number), {format}, {language}, "
               "{date} and {time} (of the run) and {model}; without it {stem}.{format}" },

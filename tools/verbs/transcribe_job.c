@@ -96,6 +96,7 @@ int transcription_params(struct transcription *t, const steno_model *m)
         p->draft_max = -1;
     }
     if (o->aligner.model) option_forget(&given, "word-timestamps");
+    if (m && !option_served(m, "on_resume_point")) option_forget(&given, "resume"); /* inputs that are not finished start again */
     if (vad_within) {
         option_forget(&given, "vad"); /* "vad" is another field in the library's calls */
         if (!option_was_given(&given, "condition-on-previous-text")) p->condition_on_previous_text = 1;
