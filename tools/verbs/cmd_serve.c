@@ -287,6 +287,7 @@ static void report_address(const struct server *v, struct serve *s)
     const struct opts *o = &v->o;
     const int is_v6 = strchr(o->host, ':') != NULL;
     if (o->unix_path) message("serving %s on the Unix socket %s", v->models.model[0].id, o->unix_path);
+    else if (serve_port(s) == 0) message("serving %s on the socket of systemd", v->models.model[0].id);
     else
         message("serving %s on http%s://%s%s%s:%d%s/", v->models.model[0].id, o->tls_cert ? "s" : "", is_v6 ? "[" : "", o->host,
                 is_v6 ? "]" : "", serve_port(s), o->prefix ? o->prefix : "");
