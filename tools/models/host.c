@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* ---- small files ------------------------------------------------------------------------------------------------------------- */
@@ -189,6 +190,20 @@ void host_missing_flags(char *out, size_t n, const char *flags)
         if (!has_word(line, p, k) && at + k + 2 < n) at += (size_t)snprintf(out + at, n - at, "%s%.*s", at ? " " : "", (int)k, p);
         p += k;
     }
+}
+
+/* getrusage's figure begins with the memory of the parent program. */
+int64_t host_peak_rss(void)
+{
+    char line[256];
+    struct rusage u;
+    long long kb = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && !kb && fgets(line, sizeof line, f))
+        if (sscanf(line, "VmHWM: %lld", &kb) != 1) kb = 0;
+    if (f) fclose(f);
+    if (!kb && !getrusage(RUSAGE_SELF, &u)) kb = u.ru_maxrss;
+    return (int64_t)kb * 1024;
 }
 
 /* ---- libraries --------------------------------------------------------------------------------------------------------------- */

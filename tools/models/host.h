@@ -22,6 +22,8 @@ void host_get(struct host *h);
 /* The words of `flags` (separated by spaces) that the processor does not report; "" if none is missing, or nothing is known. */
 void host_missing_flags(char *out, size_t n, const char *flags);
 
+int64_t host_peak_rss(void); /* maximum memory of this process, in bytes; 0: unknown */
+
 /* Path of shared library `i` of this process, with all links resolved. @return 1, or 0 past the last one */
 int host_library(int i, char *out, size_t n);
 #endif

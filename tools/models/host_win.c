@@ -1,9 +1,11 @@
 /* steno: resources available to this process, on Windows. SPDX-License-Identifier: MIT
  *
- * There are no cgroups, and huge pages need a privilege that users do not have. */
+ * There are no cgroups, and huge pages need a privilege that users do not have. Under Wine /proc is that of the system below, where this
+ * process is another. */
 #include "models/host.h"
 #include <steno/steno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 void host_get(struct host *h)
@@ -19,6 +21,12 @@ void host_missing_flags(char *out, size_t n, const char *flags)
 {
     (void)flags;
     if (n) out[0] = '\0';
+}
+
+int64_t host_peak_rss(void)
+{
+    struct rusage u;
+    return getrusage(RUSAGE_SELF, &u) ? 0 : (int64_t)u.ru_maxrss * 1024;
 }
 
 int host_library(int i, char *out, size_t n)

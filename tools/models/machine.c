@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 
 /* The library is built without contraction; this file needs fused multiply-adds. */
@@ -46,20 +45,6 @@ void machine_name(char *out, size_t n)
     }
     if (f) fclose(f);
     if (!out[0] && uname(&u) == 0) snprintf(out, n, "%s", u.machine);
-}
-
-/* getrusage's figure begins with the memory of the parent program. */
-int64_t machine_peak_rss(void)
-{
-    char line[256];
-    struct rusage u;
-    long long kb = 0;
-    FILE *f = fopen("/proc/self/status", "r");
-    while (f && !kb && fgets(line, sizeof line, f))
-        if (sscanf(line, "VmHWM: %lld", &kb) != 1) kb = 0;
-    if (f) fclose(f);
-    if (!kb && !getrusage(RUSAGE_SELF, &u)) kb = u.ru_maxrss;
-    return (int64_t)kb * 1024;
 }
 
 /* CHAINS independent accumulators hide the latency of a multiply-add. The macro writes them out, so that they stay in registers: a vector

@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 void machine_name(char *out, size_t n); /* the processor's model name */
-int64_t machine_peak_rss(void);         /* maximum memory of this process, in bytes */
 
 struct machine_peaks {
     double gflops; /* f32 multiply-adds on all threads, two operations each, in 10^9 per second */

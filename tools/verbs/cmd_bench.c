@@ -8,6 +8,7 @@
 #include "cli/report.h"
 #include "cmd.h"
 #include "models/engine.h"
+#include "models/host.h"
 #include "models/machine.h"
 #include "verbs/bench_draft.h"
 #include "verbs/bench_phases.h"
@@ -428,7 +429,7 @@ static int bench(const struct opts *o)
     else if (code == EXIT_OK) code = measure(r, &all, o, e.session);
     if (code == EXIT_OK && !o->draft && !o->text.answer) {
         struct figures f = { .phases = all, .r = r, .i = &i, .machine = machine, .threads = steno_team_threads(e.team),
-                             .runs = (int)o->runs, .rss = machine_peak_rss() /* read before the peaks allocate memory */ };
+                             .runs = (int)o->runs, .rss = host_peak_rss() /* read before the peaks allocate memory */ };
         if (!o->engine.model) snprintf(i.name, sizeof i.name, "%s", o->shape);
         summarise(&r[LOAD], &load_ms, 1);
         count_work(r, &all, &i);
