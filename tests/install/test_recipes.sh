@@ -31,6 +31,18 @@ for file in PKGBUILD .SRCINFO steno.rb; do grep -qF "$homepage" "$tmp/$file" || 
 ! grep -rlF "${homepage#*//}" packaging cmake script pyproject.toml | grep -vx packaging/release ||
     fail "an address stands outside packaging/release"
 
+# Packages with placeholders are not published.
+mkdir -p "$tmp/tree/packaging" "$tmp/tree/script"
+cp -r script/. "$tmp/tree/script"
+released() { # released ADDRESS: what script/package --release prints; it ends before it builds, for want of sources
+    sed "s/steno\\.invalid/$1/" packaging/release >"$tmp/tree/packaging/release"
+    (cd "$tmp/tree" && SOURCE_DATE_EPOCH=1 script/package --release 2>&1) || true
+}
+released steno.invalid | grep -q "nothing is built: packaging/release has placeholders (contact,homepage)" ||
+    fail "script/package --release accepts placeholders"
+! released example.com | grep -q placeholders || fail "script/package --release refuses addresses"
+[ -z "$(sed -n '/\.invalid/p' packaging/release)" ] || echo "placeholders stand in packaging/release"
+
 # ---- options, paths, libraries
 
 recipes="packaging/Containerfile packaging/arch/PKGBUILD.in packaging/homebrew/steno.rb.in packaging/nix/package.nix"
