@@ -63,6 +63,11 @@ def row_of(item: Union[str, Mapping[str, Any]]) -> Row:
     return {"id": str(given.get("id") or path), "path": str(path), "channel": number, **own}
 
 
+def absolute(path: str) -> str:
+    """A path that a process in another folder can use. What is no file here, such as the name of a model, stays as it is."""
+    return os.path.abspath(path) if os.path.exists(path) else path
+
+
 def rows_of_manifest(manifest: Union[str, os.PathLike[str], Iterable[Any]]) -> List[Row]:
     """The rows of a manifest: the path of JSON lines or of a list of paths, or the items themselves. Ids must be unique."""
     if isinstance(manifest, (str, os.PathLike)):
@@ -331,7 +336,7 @@ def dataset(rows: Any, model: str, *, output: Optional[str] = None, workers: Opt
     cpus = cpus or max(1, min(nodes) - 1)
     workers = workers or len(nodes)
     return rows.map_batches(
-        Transcribe, batch_size=rows_per_task, batch_format="numpy", num_cpus=cpus, scheduling_strategy="SPREAD",
+        Transcribe, batch_size=rows_per_task, batch_format="numpy", num_cpus=cpus,
         compute=ray.data.ActorPoolStrategy(min_size=1, max_size=workers, max_tasks_in_flight_per_actor=2),
         fn_constructor_kwargs={"model": model, "threads": cpus, "batch_size": batch_size, "output": output, "retries": retries,
                                "options": options, "audio_track": audio_track, "channels": channels})
@@ -349,7 +354,8 @@ def transcribe(manifest: Union[str, os.PathLike[str], Iterable[Any]], output: Un
     own = {name: value for name, value in options.items() if name not in WORKER_OPTIONS}
     audio = {"audio_track": "auto", "channels": "mix", **{name: options[name] for name in AUDIO_OPTIONS if name in options}}
     check_audio(**audio)
-    store, rows = Store(os.path.abspath(output)), rows_of_manifest(manifest)
+    model = absolute(model)
+    store, rows = Store(os.path.abspath(output)), [{**row, "path": absolute(row["path"])} for row in rows_of_manifest(manifest)]
     with Model(model, index_only=1) as described:
         store.claim(job_of(described, own, **audio))
     finished = store.finished(rows)

@@ -108,10 +108,14 @@ class OnACluster(unittest.TestCase):
         self.split_channels(rows[:3])
 
     def split_channels(self, rows):
-        """Rows with and without a number of channels, in blocks of one."""
-        output = os.path.join(self.folder, "split")
+        """Rows with and without a number of channels, in blocks of one, by paths that the workers' folder does not have."""
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        shutil.copy(r.MODEL, "model.bin")
+        output = "split"
+        rows = [{**row, "path": os.path.relpath(row["path"])} for row in rows]
         rows = [*rows, {**rows[0], "id": "chosen", "channel": 0}]
-        summary = transcribe(rows, output, r.MODEL, cpus=1, workers=1, rows_per_task=1, channels="split")
+        summary = transcribe(rows, output, "model.bin", cpus=1, workers=1, rows_per_task=1, channels="split")
         self.assertEqual(summary, {"inputs": 4, "skipped": 0, "done": 4, "failed": 0})
         self.assertEqual([(row["id"], row["channel"], row["channels"]) for row in joined(output, rows)],
                          [*((row["id"], 0, 1) for row in rows[:3]), ("chosen", 0, None)])

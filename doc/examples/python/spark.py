@@ -2,16 +2,15 @@
 #
 #   spark-submit spark.py MODEL MANIFEST OUTPUT
 #
-# The worker of steno.ray as a pandas UDF: a process of Spark opens the model once and keeps it. MANIFEST has paths or JSON lines, OUTPUT
-# becomes a folder of JSON lines. Give an executor one task at a time (spark.task.cpus = spark.executor.cores), as a model uses all of its
-# threads. Paths must be readable on every machine.
-import os
+# It needs pyspark, pandas and pyarrow. The worker of steno.ray as a pandas UDF: a process of Spark opens the model once and keeps it.
+# MANIFEST has paths or JSON lines, OUTPUT becomes a folder of JSON lines. Give an executor one task at a time (spark.task.cpus =
+# spark.executor.cores), as a model uses all of its threads. Files must be readable on every machine.
 import sys
 
 import pandas
 from pyspark.sql import SparkSession
 
-from steno.ray import OPTIONS, Transcribe, rows_of_manifest
+from steno.ray import OPTIONS, Transcribe, absolute, rows_of_manifest
 
 FIELDS = "id string, text string, language string, duration double, error string, segments string"
 workers = {} # of a process, by model
@@ -29,10 +28,11 @@ def transcribe(model, threads):
 def main(model, manifest, output):
     spark = SparkSession.builder.appName("steno").config("spark.sql.execution.arrow.maxRecordsPerBatch", "32").getOrCreate()
     threads = int(spark.conf.get("spark.task.cpus", "1"))
-    rows = [tuple(row[name] for name in ("id", "path", "channel", *OPTIONS)) for row in rows_of_manifest(manifest)]
+    given = ({**row, "path": absolute(row["path"])} for row in rows_of_manifest(manifest))
+    rows = [tuple(row[name] for name in ("id", "path", "channel", *OPTIONS)) for row in given]
     table = spark.createDataFrame(rows, "id string, path string, channel int, " + ", ".join(f"{name} string" for name in OPTIONS))
     parts = max(1, min(spark.sparkContext.defaultParallelism, len(rows)))
-    table.repartition(parts).mapInPandas(transcribe(os.path.abspath(model), threads), FIELDS).write.json(output)
+    table.repartition(parts).mapInPandas(transcribe(absolute(model), threads), FIELDS).write.json(output)
     spark.stop()
 
 
