@@ -103,9 +103,12 @@ void findings_level(struct notes *n, const struct level *l)
               100.0 * (double)l->n_full / (double)l->n);
 }
 
-void findings_no_speech(struct notes *n, const struct level *l)
+void findings_no_speech(struct notes *n, const struct level *l, int mixed)
 {
     if (!l->n) notes_add(n, NOTE_NO_SPEECH, "no speech was found: there is no sound");
+    else if (l->peak <= 0 && mixed > 1)
+        notes_add(n, NOTE_NO_SPEECH, "no speech was found: all samples are 0 in the mix of %d channels, which may cancel each other",
+                  mixed);
     else if (l->peak <= 0) notes_add(n, NOTE_NO_SPEECH, "no speech was found: all samples are 0");
     else
         notes_add(n, NOTE_NO_SPEECH, "no speech was found (level %.1f dBFS, peak %.1f dBFS)", level_db(l), level_peak_db(l));
@@ -146,7 +149,7 @@ int findings_channel(struct notes *n, steno_media *m, int *channel)
     }
     if (rc == STENO_OK && one >= AUDIBLE && mix <= one * LEFT + 2.0 / 32768) {
         *channel = best;
-        notes_add(n, NOTE_CHANNELS_CANCEL, "its channels cancel each other: the mix is silent, so channel %d is read (see --channels)",
+        notes_add(n, NOTE_CHANNELS_CANCEL, "its channels cancel each other: the mix is silent, so channel %d is read",
                   best);
     }
     return rc == STENO_OK ? steno_media_select(m, *channel) : rc;

@@ -110,9 +110,11 @@ static struct transcript empty(const struct job_input *in, int task)
                                 .token_times = j->params.token_timestamps, .model = j->model };
 }
 
+/* Has it nothing but spaces and tags, such as <|nospeech|>? */
 static int is_blank(const char *text)
 {
-    return !text[strspn(text, " \n")];
+    for (const char *end; text += strspn(text, " \n"), strncmp(text, "<|", 2) == 0 && (end = strstr(text, "|>")) != NULL;) text = end + 2;
+    return !*text;
 }
 
 /* Notes a language that was detected and that the aligner does not know. */
@@ -134,7 +136,8 @@ static void note(struct notes *n, const struct job_input *in, const struct trans
     *n = in->notes;
     if (!in->job->media.unclocked) findings_media(n, in->media);
     findings_level(n, l);
-    if (is_blank(t->text)) findings_no_speech(n, l);
+    const int is_unseen_mix = in->channel == JOB_MIX && (in->job->media.unclocked || in->job->media.live);
+    if (is_blank(t->text)) findings_no_speech(n, l, is_unseen_mix ? steno_media_channels(in->media) : 1);
     findings_text(n, in->job->model, in->session, &in->params);
     note_aligner(n, in);
 }

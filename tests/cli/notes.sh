@@ -98,10 +98,52 @@ if have_ffmpeg "channels, clocks"; then
     tail -c +40401 "$SRC/tests/data/audio/fr.flac" >>damaged.flac
     expect 0 "a damaged file has a note" -q -m "$MODEL" -l fr damaged.flac -f json
     out_has '"kind": "damaged"'
-    expect 0 "--compat whisper prints no note about channels" --compat whisper --model "$MODEL" --language zh cancel.wav --output_format \
-        json
-    err_lacks "cancel each"
+    expect 0 "--compat whisper reads the mix, as Whisper does" --compat whisper --model "$MODEL" --language zh cancel.wav \
+        --output_format json
+    err_has "all samples are 0 in the mix of 2 channels, which may cancel each other"
     [ -z "$(grep notes cancel.json)" ] || bad "--compat whisper writes no note about channels" "$(cat cancel.json)"
+fi
+
+# Every verb that reads sound chooses a channel if all of them cancel out.
+if have_ffmpeg "channels of other verbs"; then
+    reason="its channels cancel each other: the mix is silent, so channel 0 is read"
+    wav <left >left.wav
+    for verb in "align -l zh" detect stream "stream --realtime" "stream -f txt"; do
+        words=
+        [ "$verb" != "align -l zh" ] || words=$(head -1 text)
+        for sound in left cancel; do
+            # shellcheck disable=SC2086
+            expect 0 "$verb reads $sound.wav" $verb -m "$MODEL" $sound.wav ${words:+"$words"}
+            sed 's/,"latency_ms":[0-9]*//' "$T/out" >$sound.out
+        done
+        err_has "cancel.wav: $reason"
+        [[ $verb == *realtime* ]] || same cancel.out left.out
+    done
+    expect 0 "detect writes the note as JSON" detect -q --json -m "$MODEL" cancel.wav
+    out_has '"kind": "channels-cancel"'
+    F=${STENO_SHARED:-/none}/material/funasr/fsmn-vad/pt
+    if [ -d "$F" ]; then
+        expect 0 "vad reads one channel" vad -m "$F" left.wav
+        cp "$T/out" left.out
+        expect 0 "vad reads one of two channels that cancel" vad -m "$F" cancel.wav
+        same "$T/out" left.out
+        err_has "cancel.wav: $reason"
+    fi
+    echo "what comes through a pipe is read once, as a mix"
+    cat cancel.wav | "$STENO" stream -m "$MODEL" >"$T/out" 2>"$T/err"
+    err_has "all samples are 0 in the mix of 2 channels, which may cancel each other"
+fi
+
+# A text of tags alone is empty, too.
+SV=${STENO_SHARED:-/none}/material/funasr/models/sensevoice/pt
+if [ -d "$SV" ]; then
+    head -c 64000 /dev/zero >silent.pcm
+    wav <silent.pcm >silent.wav
+    for how in "-m $SV --no-vad --keep-tags" "--compat funasr -m $SV -a" "--compat funasr -m $SV --keep-tags -a"; do
+        # shellcheck disable=SC2086
+        expect 0 "${how/$SV/SenseVoice} notes that no speech was found" $how silent.wav
+        err_has "silent.wav: no speech was found: all samples are 0"
+    done
 fi
 
 # The other verbs.

@@ -33,6 +33,8 @@ struct stream_sound {
     unsigned char head[WAV_HEAD]; /* for other raw samples: the head that a WAV file would have */
     unsigned char held[4]; /* bytes of an incomplete sample */
     size_t n_held;
+    int channel;     /* that is read, or STENO_MEDIA_MIX */
+    struct notes notes; /* what was found when it was opened */
     int64_t at;      /* number of samples read */
     struct level level;
     int64_t begin_us; /* time when the first sample was spoken */
@@ -169,6 +171,21 @@ static void head_write(unsigned char head[WAV_HEAD], const struct stream_sound_o
     memcpy(p, "data\xff\xff\xff\xff", 8);
 }
 
+/* Choose the channel of a file, which unlike a pipe can be read twice. What fails here fails again when it is read. */
+static int channel_of(struct stream_sound *s, const char *file)
+{
+    steno_media *m = NULL;
+    steno_media_params p;
+    steno_error e;
+    struct stat st;
+    if (s->o.raw || stat(file, &st) || !S_ISREG(st.st_mode)) return STENO_MEDIA_MIX;
+    sound_params(&p);
+    int channel = STENO_MEDIA_MIX;
+    if (steno_media_open_params(&m, file, &p, &e) == STENO_OK && findings_channel(&s->notes, m, &channel)) channel = STENO_MEDIA_MIX;
+    steno_media_close(m);
+    return channel;
+}
+
 static int media_open(struct stream_sound *s, const char *file, steno_error *e)
 {
     steno_media_params p;
@@ -181,6 +198,8 @@ static int media_open(struct stream_sound *s, const char *file, steno_error *e)
     }
     const int rc = steno_media_open_params(&s->media, file, &p, e);
     if (rc) return rc;
+    const int one = channel_of(s, file);
+    if (one != STENO_MEDIA_MIX && steno_media_select(s->media, one) == STENO_OK) s->channel = one;
     steno_media_source(s->media, &s->source);
     signals_watch(NULL, s->media);
     return STENO_OK;
@@ -218,6 +237,7 @@ int stream_sound_open(struct stream_sound **out, const struct stream_sound_opts 
     struct stream_sound *s = *out = calloc(1, sizeof *s);
     if (!s) return STENO_ENOMEM;
     s->o = *o;
+    s->channel = STENO_MEDIA_MIX;
     s->has_clock = o->realtime || o->mic;
     const char *path = file ? file : "-";
     const int as_is = (o->raw == RAW_S16LE || o->raw == RAW_F32LE) && o->rate == 16000 && o->channels == 1;
@@ -246,10 +266,10 @@ int stream_sound_lost(const struct stream_sound *s)
 
 void stream_sound_notes(const struct stream_sound *s, const char *file, int has_text)
 {
-    struct notes n = { .n = 0 };
+    struct notes n = s->notes;
     if (s->media) findings_media(&n, s->media);
     findings_level(&n, &s->level);
-    if (!has_text) findings_no_speech(&n, &s->level);
+    if (!has_text) findings_no_speech(&n, &s->level, s->media && s->channel == STENO_MEDIA_MIX ? steno_media_channels(s->media) : 1);
     sound_notes(file ? file : s->mic ? "default" : "-", &n);
 }
 

@@ -179,7 +179,8 @@ static int align(const struct opts *o, const struct engine *e, struct cue_result
     p.language = o->language;
     const char *file = out->input;
     struct level_source measured;
-    int code, rc = sound_open(&m, file, &err);
+    struct notes notes = { .n = 0 };
+    int channel, code, rc = sound_open(&m, file, &err);
     if (rc != STENO_OK) {
         code = sound_failed(file, rc, err.text);
     } else {
@@ -188,16 +189,17 @@ static int align(const struct opts *o, const struct engine *e, struct cue_result
         p.offset_ms = file_source_start_ms(m) > 0 ? file_source_start_ms(m) : 0;
         signals_defer(1);
         signals_watch(e->session, m);
-        rc = steno_align(e->session, &src, text, &p);
+        rc = findings_channel(&notes, m, &channel);
+        const int is_read = rc == STENO_OK;
+        if (is_read) rc = steno_align(e->session, &src, text, &p);
         signals_watch(NULL, NULL);
         if (rc < 0) {
-            code = sound_call_failed(file, m, e->session, rc);
+            code = sound_call_failed(file, m, is_read ? e->session : NULL, rc);
         } else {
             sound_lost(m, file);
-            struct notes notes = { .n = 0 };
             findings_media(&notes, m);
             findings_level(&notes, &measured.level);
-            if (measured.level.peak <= 0) findings_no_speech(&notes, &measured.level);
+            if (measured.level.peak <= 0) findings_no_speech(&notes, &measured.level, 1);
             note_words(&notes, e->session);
             note_heads(&notes, e->model);
             if (!o->engine.quiet) sound_notes(file, &notes);

@@ -97,6 +97,8 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
     if (!probs) return sound_failed(file, STENO_ENOMEM, "");
     steno_media_params how;
     struct level_source measured;
+    struct notes notes = { .n = 0 };
+    int channel;
     sound_params(&how);
     how.unclocked = 1; /* leading silence before a late sound has no language */
     int code, rc = file_source_open(&m, file, &how, &err);
@@ -107,15 +109,16 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
         src = level_source(&measured, &src);
         signals_defer(1);
         signals_watch(e->session, m);
-        rc = steno_detect_language(e->session, &src, probs, n);
+        rc = findings_channel(&notes, m, &channel);
+        const int is_read = rc == STENO_OK;
+        if (is_read) rc = steno_detect_language(e->session, &src, probs, n);
         signals_watch(NULL, NULL);
         if (rc < 0) {
-            code = sound_call_failed(file, m, e->session, rc);
+            code = sound_call_failed(file, m, is_read ? e->session : NULL, rc);
         } else {
-            struct notes notes = { .n = 0 };
             sound_lost(m, file);
             findings_media(&notes, m);
-            if (measured.level.peak <= 0) findings_no_speech(&notes, &measured.level);
+            if (measured.level.peak <= 0) findings_no_speech(&notes, &measured.level, 1);
             findings_language(&notes, steno_model_language(e->model, rc), (double)probs[rc]);
             if (!o->engine.quiet) sound_notes(file, &notes);
             code = print_languages(o, e->model, probs, n, &notes);

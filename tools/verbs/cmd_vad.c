@@ -131,14 +131,11 @@ static void note(struct notes *n, const steno_media *m, const steno_session *s, 
 {
     findings_media(n, m);
     findings_level(n, l);
-    if (steno_span_count(s) == 0) findings_no_speech(n, l);
+    if (steno_span_count(s) == 0) findings_no_speech(n, l, 1);
 }
 
-static int find(struct finding *j, const struct opts *o, const struct engine *e, const char *file)
+static steno_vad_params params_of(struct finding *j, const struct opts *o)
 {
-    steno_media *m = NULL;
-    steno_source src;
-    steno_error err = { 0 };
     steno_vad_params p;
     steno_vad_params_init(&p);
     p.threshold = o->threshold;
@@ -156,6 +153,15 @@ static int find(struct finding *j, const struct opts *o, const struct engine *e,
     if (o->streaming) p.on_event = j->json ? keep_event : print_span;
     else if (!j->json && !j->cues) p.on_span = print_span;
     p.should_abort = should_abort;
+    return p;
+}
+
+static int find(struct finding *j, const struct opts *o, const struct engine *e, const char *file)
+{
+    steno_media *m = NULL;
+    steno_source src;
+    steno_error err = { 0 };
+    const steno_vad_params p = params_of(j, o);
     steno_model_info info = { .size = sizeof info };
     steno_model_info_get(e->model, &info);
     const int finds = strstr(info.family, "vad") || strstr(info.family, "silero"); /* other families are refused by the call */
@@ -172,14 +178,17 @@ static int find(struct finding *j, const struct opts *o, const struct engine *e,
     src = level_source(&measured, &src);
     signals_defer(1);
     signals_watch(e->session, m);
-    rc = steno_find_speech(e->session, &src, &p);
+    int channel;
+    rc = findings_channel(&j->notes, m, &channel);
+    const int is_read = rc == STENO_OK;
+    if (is_read) rc = steno_find_speech(e->session, &src, &p);
     signals_watch(NULL, NULL);
     code = j->stop_code != EXIT_OK ? j->stop_code : EXIT_OK;
-    if (rc == STENO_EARG && code == EXIT_OK) {
+    if (rc == STENO_EARG && is_read && code == EXIT_OK) {
         char reason[OPTION_TEXT_SZ];
         code = message_usage("%s", option_reason(reason, o->engine.given, steno_last_error(e->session)));
     } else if (rc < 0 && code == EXIT_OK) {
-        code = sound_call_failed(file, m, e->session, rc);
+        code = sound_call_failed(file, m, is_read ? e->session : NULL, rc);
     } else if (code == EXIT_OK) {
         sound_lost(m, file);
         note(&j->notes, m, e->session, &measured.level);

@@ -43,7 +43,7 @@ static void clipped(struct notes *n, int on)
 static void no_speech(struct notes *n, int on)
 {
     const struct level l = level_of(16000, 0, 0.001);
-    if (on) findings_no_speech(n, &l);
+    if (on) findings_no_speech(n, &l, 1);
 }
 
 /* A stereo WAV whose right channel is the left one times `by`, opened. */
@@ -99,7 +99,7 @@ static const struct {
     { NOTE_GAPS, gaps, "the sound has 2 gaps, 3.500 s in all; there is silence in the place of them" },
     { NOTE_OVERLAP, overlap, "0.400 s of sound lie under other sound and are left out" },
     { NOTE_CLOCK_JUMP, jumps, "the clock of the sound jumps 1 time without a gap; times count on as if there were no jump" },
-    { NOTE_CHANNELS_CANCEL, cancel, "its channels cancel each other: the mix is silent, so channel 0 is read (see --channels)" },
+    { NOTE_CHANNELS_CANCEL, cancel, "its channels cancel each other: the mix is silent, so channel 0 is read" },
     { NOTE_CLIPPED, clipped, "1.0 % of the samples are at full scale: louder sound is cut off there (clipped); record it lower" },
     { NOTE_NO_SPEECH, no_speech, "no speech was found (level -60.0 dBFS, peak -60.0 dBFS)" },
     { NOTE_HEADS_UNSURE, heads, "the model is large-v1 or large-v2, and its path names neither: word times use all heads of the upper "
@@ -147,10 +147,14 @@ static void test_levels_of_nothing_and_of_silence(void **s)
     struct notes n = { .n = 0 }, other = { .n = 0 };
     findings_level(&n, &none);
     assert_int_equal(n.n, 0);
-    findings_no_speech(&n, &none);
+    findings_no_speech(&n, &none, 2);
     assert_string_equal(n.note[0].text, "no speech was found: there is no sound");
-    findings_no_speech(&other, &silent);
+    findings_no_speech(&other, &silent, 1);
     assert_string_equal(other.note[0].text, "no speech was found: all samples are 0");
+    other.n = 0;
+    findings_no_speech(&other, &silent, 2);
+    assert_string_equal(other.note[0].text,
+                        "no speech was found: all samples are 0 in the mix of 2 channels, which may cancel each other");
     assert_true(level_db(&none) == LEVEL_NONE && level_db(&silent) == LEVEL_NONE && level_peak_db(&silent) == LEVEL_NONE);
 }
 
