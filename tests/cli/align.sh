@@ -25,6 +25,23 @@ expect 0 "align reads the sound from standard input and finds the language" alig
 same "$T/out" lines
 IN=/dev/null
 
+
+# Of a transcript only the text is aligned.
+cp "$T/out" from_text
+words=$(tr -d '\n' <text.txt)
+printf '\xef\xbb\xbf1\r\n00:00:00,000 --> 00:00:09,000\r\n<i>%s</i>\r\n' "$words" >known.srt
+printf 'WEBVTT\n\nNOTE x\n\n00:00.000 --> 00:09.000\n<v Ann>%s\n' "$words" >known.vtt
+printf 'start\tend\ttext\n0\t9000\t%s\n' "$words" >known.tsv
+printf '{"text": "x", "segments": [{"start": 0, "end": 9, "text": "%s"}]}' "$words" >known.json
+for f in known.srt known.vtt known.tsv known.json; do
+    expect 0 "align reads the text of $f" align -q -m "$MODEL" -l zh "$DIGITS" @$f
+    same "$T/out" from_text
+done
+IN=known.srt expect 0 "align reads subtitles from standard input" align -q -m "$MODEL" -l zh "$DIGITS" -
+same "$T/out" from_text
+printf 'x' >bad.json
+expect 4 "align refuses a .json file that is none" align -q -m "$MODEL" -l zh "$DIGITS" @bad.json
+err_has "bad.json: it is not a transcript"
 expect 0 "align --json prints one object" align -q -m "$MODEL" -l zh --json "$DIGITS" @text.txt
 for part in \
     '{"language": "zh", "words": [{"word": "\u516d", "start_ms": ' \

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 #include "cli/text_file.h"
+#include "sink.h"
 #include "utf8.h"
 
 enum transcript_form transcript_form_of(const char *name, const char *text)
@@ -189,4 +190,23 @@ int transcript_line_next(struct transcript_lines *l, struct transcript_line *lin
     while (next_any(l, line))
         if (line->text && *(line->text = strip(line->text))) return 1;
     return 0;
+}
+
+char *transcript_lines_text(const char *name, char *text, const char **why)
+{
+    struct sink_memory all = { 0 };
+    struct sink to = sink_to_memory(&all);
+    struct transcript_lines l;
+    struct transcript_line line;
+    transcript_lines_begin(&l, name, text);
+    sink_text(&to, "\n"); /* makes the text non-NULL */
+    while (transcript_line_next(&l, &line)) {
+        sink_text(&to, line.text);
+        sink_text(&to, "\n");
+    }
+    *why = to.failed || l.has_no_memory ? "out of memory" : l.is_bad ? "it is not a transcript" : NULL;
+    transcript_lines_end(&l);
+    if (!*why) return all.p;
+    free(all.p);
+    return NULL;
 }

@@ -34,4 +34,7 @@ enum transcript_form transcript_form_of(const char *name, const char *text);
 void transcript_lines_begin(struct transcript_lines *l, const char *name, char *text);
 int transcript_line_next(struct transcript_lines *l, struct transcript_line *line); /* 0: no more lines, or is_bad, or has_no_memory */
 void transcript_lines_end(struct transcript_lines *l);
+
+/* The text of all lines of a file's text, which is modified; each has a line end. @return malloc'd text; NULL: *why is the reason */
+char *transcript_lines_text(const char *name, char *text, const char **why);
 #endif

@@ -7,6 +7,7 @@
 #include "file_source.h"
 #include "findings.h"
 #include "input/sound.h"
+#include "input/transcript_lines.h"
 #include "models/engine.h"
 #include "options/subtitle_opts.h"
 #include "utf8.h"
@@ -53,7 +54,7 @@ static const struct arg rows[] = {
 const struct args align_args = { "align", "[OPTION]... FILE TEXT",
                                  "Print START_MS END_MS WORD for each word of TEXT, the known text of FILE, and\n"
                                  "- - WORD for words that are not found in the audio. @NAME reads the text from a\n"
-                                 "file, - from standard input.",
+                                 "file, - from standard input: text, subtitles, or another transcript.",
                                  rows };
 
 static int fail(const char *file, int rc, const char *reason)
@@ -66,11 +67,24 @@ static int fail(const char *file, int rc, const char *reason)
 
 /* ---- the text ---- */
 
+/* Of subtitles, and of the other forms of a transcript that a name's ending tells, only the text is aligned. Other text stays.
+ * @return 0: *reason has the cause */
+static int words_take(char **text, const char *name, const char **reason)
+{
+    const int is_transcript = transcript_form_of(name, *text) == TRANSCRIPT_CUES || transcript_form_of(name, "") != TRANSCRIPT_TEXT;
+    if (!is_transcript) return 1;
+    char *spoken = transcript_lines_text(name, *text, reason);
+    free(*text);
+    *text = spoken;
+    return spoken != NULL;
+}
+
 /* Read TEXT from the operand, a file or standard input. @return EXIT_OK, or an exit code after a message */
 static int text_read(char **text, const char *operand)
 {
     const int from_stdin = strcmp(operand, "-") == 0, inline_text = !from_stdin && operand[0] != '@';
     const char *name = inline_text ? "the text" : from_stdin ? "standard input" : operand + 1;
+    const char *reason;
     char why[TEXT_FILE_WHY];
     size_t n;
     enum text_file how = TEXT_FILE_READ;
@@ -78,6 +92,7 @@ static int text_read(char **text, const char *operand)
     else if (!(*text = strdup(operand))) how = TEXT_FILE_NO_MEMORY;
     if (how == TEXT_FILE_NO_MEMORY) return fail(name, STENO_ENOMEM, "out of memory for the text");
     if (how != TEXT_FILE_READ) return fail(name, STENO_EIO, why);
+    if (!inline_text && !words_take(text, from_stdin ? operand : operand + 1, &reason)) return fail(name, STENO_EIO, reason);
     const int64_t bad = utf8_invalid_at(*text);
     if (bad >= 0) return message_usage("the text is not valid UTF-8 at byte %lld", (long long)bad);
     utf8_strip(*text, &n);

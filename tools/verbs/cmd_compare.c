@@ -8,7 +8,6 @@
 #include "cmd.h"
 #include "input/transcript_lines.h"
 #include "path.h"
-#include "sink.h"
 #include "verbs/text_errors.h"
 #include <dirent.h>
 #include <errno.h>
@@ -110,29 +109,16 @@ static char *text_of(const char *path)
 {
     enum { MOST = 1 << 26 };
     char why[TEXT_FILE_WHY], *file = NULL;
-    struct sink_memory text = { 0 };
-    struct sink to = sink_to_memory(&text);
-    struct transcript_lines lines;
-    struct transcript_line line;
-    const char *name = strcmp(path, "-") ? path : "standard input";
+    const char *reason, *name = strcmp(path, "-") ? path : "standard input";
     if (text_file_read(&file, path, 1, MOST, why, sizeof why) != TEXT_FILE_READ) {
         message_file(name, why);
         free(file);
         return NULL;
     }
-    transcript_lines_begin(&lines, path, file);
-    sink_text(&to, "\n"); /* makes the text non-NULL */
-    while (transcript_line_next(&lines, &line)) {
-        sink_text(&to, line.text);
-        sink_text(&to, "\n");
-    }
-    const int has_no_memory = to.failed || lines.has_no_memory;
-    transcript_lines_end(&lines);
+    char *text = transcript_lines_text(path, file, &reason);
     free(file);
-    if (!has_no_memory && !lines.is_bad) return text.p;
-    message("%s: %s", name, has_no_memory ? "out of memory" : "it is not a transcript");
-    free(text.p);
-    return NULL;
+    if (!text) message("%s: %s", name, reason);
+    return text;
 }
 
 static void put_rate(const char *name, const struct text_errors *e)
