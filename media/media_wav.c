@@ -244,6 +244,7 @@ static int64_t wav_skip(void *d, int64_t n, steno_error *e)
     if (n > all) n = all;
     const int64_t at = w->rate ? media_rate_seek(w->rate, n) : n;
     w->at = w->data + (at < frames ? at : frames) * w->frame_sz;
+    if (w->at - w->data > w->decoded) w->decoded = w->at - w->data; /* the file holds what is skipped */
     return n;
 }
 

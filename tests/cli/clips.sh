@@ -22,6 +22,16 @@ args="-m $MODEL -l zh"
 expect 0 "a clip past the end has no text" $args --clip-timestamps 100,110 "$DIGITS"
 none "a clip past the end prints no text" "$(tr -d '\n' <"$T/out")"
 err_has "zh_phrases.wav: 1 of 1 clip of --clip-timestamps begins past the end of the audio, at 7.2"
+for sound in "$DIGITS" "$SRC/tests/data/audio/de_8k.wav"; do
+    expect 0 "an offset past the end does not make ${sound##*/} a file that is cut short" $args --strict --offset-ms 30:00 "$sound"
+    err_has "--offset-ms 1800000 is past the end of the audio"
+    err_lacks "cut short"
+    head -c $(($(stat -c %s "$sound") / 2)) "$sound" >half.wav
+    for ms in 500 30:00; do
+        expect 1 "half of ${sound##*/} is cut short from $ms on, too" $args --strict --offset-ms $ms half.wav
+        err_has "half.wav: is cut short"
+    done
+done
 expect 0 "one clip of three past the end is reported" $args --clip-timestamps 0,3,50,60,70 "$DIGITS"
 err_has "2 of 3 clips of --clip-timestamps begin past the end of the audio"
 expect 0 "a clip that reaches past the end is reported" $args --clip-timestamps 4,100 "$DIGITS"

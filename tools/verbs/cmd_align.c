@@ -67,7 +67,7 @@ static int fail(const char *file, int rc, const char *reason)
 
 /* ---- the text ---- */
 
-/* Of subtitles, and of the other forms of a transcript that a name's ending tells, only the text is aligned. Other text stays.
+/* Of subtitles, and of other transcripts, which the ending of a name shows, only the text is aligned.
  * @return 0: *reason has the cause */
 static int words_take(char **text, const char *name, const char **reason)
 {
