@@ -98,4 +98,16 @@ expect 4 "-- ends the options" -q -m "$MODEL" -- --no-such-file.wav
 err_has "--no-such-file.wav: "
 cp "$DIGITS" ./info
 expect 0 "a file called like a verb can be given with ./" -q -m "$MODEL" ./info
+
+# The option that is named keeps all inputs apart, not just the first two.
+mkdir -p films/a films/b
+cp "$SRC/tests/data/demo.wav" films/x.wav
+for f in films/x.mp3 films/a/x.wav films/b/x.wav; do cp films/x.wav $f; done
+for set in "films/x.wav films/x.mp3" "films/a/x.wav films/b/x.wav" "films/x.wav films/x.mp3 films/a/x.wav" "--recursive films"; do
+    # shellcheck disable=SC2086
+    expect 2 "the names of $set are equal" -q -m "$MODEL" -o apart $set
+    template=$(sed -n 's/.*--output-template "\(.*\)" keeps them apart/\1/p' "$T/err")
+    # shellcheck disable=SC2086
+    expect 0 "the template that is named keeps $set apart" -q -m "$MODEL" -o apart --output-template "$template" $set
+done
 finish

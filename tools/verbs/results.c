@@ -17,18 +17,29 @@ int results_stream_text(const struct results *r)
 
 /* ---- checks before work ------------------------------------------------------------------------------------------------------ */
 
-/* Report that two inputs have the same result name, and which option separates them. */
+/* The first of these templates that gives all inputs different names. The last one always does. */
+static const char *template_apart(const struct results *r)
+{
+    static const char *const tried[] = { "{dir}/{stem}.{format}", "{stem}.{ext}.{format}", "{dir}/{stem}.{ext}.{format}" };
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        struct out_names names;
+        struct out_naming naming = r->files.naming;
+        naming.template = tried[i];
+        const int status = out_names_list(&names, &naming, r->inputs, r->n);
+        out_names_free(&names);
+        if (status == OUT_NAMES_OK) return tried[i];
+    }
+    return "{n}-{stem}.{format}";
+}
+
+/* Report that two inputs have the same result name, and which option separates all inputs. */
 static int two_inputs(const struct results *r, const char *path, const char *first, const char *second)
 {
-    const char *a = sound_name(first), *b = sound_name(second), *template = "{n}-{stem}.{format}";
+    const char *a = sound_name(first), *b = sound_name(second);
     if (strcmp(first, second) == 0) return message_usage("two inputs would be written as %s: %s is given twice", path, a);
     if (r->as) return message_usage("two inputs would be written as %s: %s and %s; run them one by one", path, a, b);
-    char *of_a = out_dir_of(first), *of_b = out_dir_of(second);
-    if (strcmp(out_ext(first), out_ext(second)) != 0) template = "{stem}.{ext}.{format}";
-    if (of_a && of_b && strcmp(of_a, of_b) != 0) template = "{dir}/{stem}.{format}";
-    free(of_a);
-    free(of_b);
-    return message_usage("two inputs would be written as %s: %s and %s; --output-template \"%s\" keeps them apart", path, a, b, template);
+    return message_usage("two inputs would be written as %s: %s and %s; --output-template \"%s\" keeps them apart", path, a, b,
+                         template_apart(r));
 }
 
 static int code_of_names(const struct results *r, const struct out_names *names, int status)
