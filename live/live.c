@@ -37,6 +37,7 @@ struct live {
     char *prompt;
     char *prefix;   /* what the text of the next pass begins with; NULL: nothing */
     char language[LIVE_LANGUAGE]; /* of the turn, "": not decided yet */
+    char spoken[LIVE_LANGUAGE];   /* of the turn that was decided last, "": none */
     steno_error *e;
     int rc;
 };
@@ -115,13 +116,15 @@ static int prefix_decide(struct live *l)
     return live_words_prefix(&l->prefix, l->language, &of) ? no_memory(l) : STENO_OK;
 }
 
-/* Language detection encodes the audio again, so the language of a turn is decided once, when it has words. */
+/* Language detection encodes the audio again, so the language of a turn is decided once, when it has words. Updates that are too short for
+ * that are decoded in the language of the turn before. */
 static void language_decide(struct live *l, int64_t end, const struct words *w)
 {
     const char *given = l->p.text.language;
     const int is_asked = (!given || strchr(given, ',')) && l->p.has_prompt && !l->language[0];
-    if (is_asked && w->n && end - l->begin >= LANGUAGE_MS * PER_MS)
-        snprintf(l->language, sizeof l->language, "%s", steno_language(l->p.session));
+    if (!is_asked || !w->n || end - l->begin < LANGUAGE_MS * PER_MS) return;
+    snprintf(l->language, sizeof l->language, "%s", steno_language(l->p.session));
+    memcpy(l->spoken, l->language, sizeof l->spoken);
 }
 
 /* Did the last pass find no words, and is the new audio no louder? Then another pass would find none either. */
@@ -161,6 +164,7 @@ static int range_decode(struct live *l, int64_t end, int is_last, struct words *
     if ((!is_last || is_brief || is_as_quiet(l, end)) && l->p.has_prompt) pass_fill_once(&p);
     if (l->p.sample_len) pass_limit(&p, end - l->cut, l->p.sample_len);
     if (l->language[0] && (l->prefix || !l->p.prefixed)) p.language = l->language;
+    else if (!is_last && l->spoken[0] && end - l->begin < LANGUAGE_MS * PER_MS) p.language = l->spoken;
     p.prefix = l->prefix;
     if (!is_last) pass_shorten(&p, end - l->cut, l->p.audio_padding_ms, l->p.audio_ctx);
     const int rc = is_last ? last_run(l, end, &p) : pass_run(l, end, &p, 0);

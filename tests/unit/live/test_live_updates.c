@@ -11,6 +11,7 @@ struct passes {
     int is_last[PASSES];
     int32_t sample_len[PASSES]; /* 0: that of the model */
     int retries[PASSES];
+    char language[PASSES][4];   /* "": it is detected */
     int n_partials;
     struct live *l;
     int64_t step_ms;            /* set after the first pass; 0: it stays */
@@ -28,6 +29,7 @@ static int pass_run(void *user, steno_session *s, const steno_source *src, const
     of->samples[of->n] = n;
     of->sample_len[of->n] = p->sample_len;
     of->retries[of->n] = p->temperature_increment_on_fallback > 0;
+    snprintf(of->language[of->n], sizeof of->language[0], "%s", p->language ? p->language : "");
     of->is_last[of->n++] = is_last;
     if (of->step_ms) live_step_set(of->l, of->step_ms);
     return of->run ? steno_transcribe(s, pcm, n, p) : STENO_OK;
@@ -242,6 +244,39 @@ static void test_only_a_last_pass_with_room_for_a_word_is_retried(void **state)
     }
 }
 
+/* The languages that are given to the passes of the last turn, as "en,en,". */
+static const char *languages_of(const struct passes *of)
+{
+    static char list[PASSES * 4];
+    int from = of->n - 1;
+    while (from > 0 && !of->is_last[from - 1]) from--;
+    list[0] = '\0';
+    for (int i = from; i < of->n; i++) {
+        strcat(list, of->language[i]);
+        strcat(list, ",");
+    }
+    return list;
+}
+
+static void test_a_short_update_has_the_language_of_the_turn_before(void **state)
+{
+    (void)state;
+    static struct passes of;
+    struct live_params p = params_of(&of, LIVE_PADDING_MS);
+    steno_error e = { 0 };
+    p.text.language = NULL;
+    assert_int_equal(live_open(&of.l, &p, &e), STENO_OK);
+    assert_int_equal(live_push(of.l, demo.pcm, RATE * 3 / 2, 0, &e) || live_commit(of.l, &e), 0);
+    assert_string_equal(languages_of(&of), ",,"); /* too short to decide */
+    assert_int_equal(live_push(of.l, demo.pcm, demo.n, 0, &e) || live_commit(of.l, &e), 0);
+    assert_string_equal(languages_of(&of), ",,en,en,"); /* updates at 1, 2 and 3 s, and the last pass */
+    assert_int_equal(live_push(of.l, demo.pcm, demo.n, 0, &e) || live_commit(of.l, &e), 0);
+    assert_string_equal(languages_of(&of), "en,,en,en,"); /* what decides is detected */
+    assert_int_equal(live_push(of.l, demo.pcm, RATE * 3 / 2, 0, &e) || live_end(of.l, &e), 0);
+    assert_string_equal(languages_of(&of), "en,,");
+    live_close(of.l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +290,7 @@ int main(void)
         cmocka_unit_test(test_a_last_pass_over_the_turn),
         cmocka_unit_test(test_a_doubtful_last_pass_has_the_whole_window),
         cmocka_unit_test(test_positions_that_the_caller_chose_stay),
+        cmocka_unit_test(test_a_short_update_has_the_language_of_the_turn_before),
     };
     return cmocka_run_group_tests(tests, shipped_session_open, shipped_session_close);
 }
