@@ -71,19 +71,15 @@ void build_keep_distances(struct build *b, size_t most)
 {
     struct plan *p = &b->plan;
     size_t block = 0; /* bytes of a block of all slots */
-    for (int sets = 0; sets < 2 && !b->status; sets++) {
-        size_t at = 0;
-        for (uint16_t i = 0; i < p->n_ops; i++) {
-            struct slot *s = b->op[i].kind == OP_PACK_DISTANCES ? &b->slot[b->op[i].kv_slot] : NULL;
-            if (!s) continue;
-            if (sets) s->kept_at = at;
-            at += s->size / (s->rows / KV_BLOCK) * (sets ? kv_blocks(p->kept.rows) : 1);
-        }
-        if (sets) p->kept.sz = at;
-        else block = at;
-        const size_t blocks = block ? most / block : 0;
-        p->kept.rows = blocks < kv_blocks(p->reach) ? (uint32_t)blocks * KV_BLOCK : p->reach;
+    for (uint16_t i = 0; i < p->n_ops && !b->status; i++) {
+        struct slot *s = b->op[i].kind == OP_PACK_DISTANCES ? &b->slot[b->op[i].kv_slot] : NULL;
+        if (!s) continue;
+        s->kept_at = block;
+        block += s->size / (s->rows / KV_BLOCK);
     }
+    const size_t blocks = block ? most / block : 0;
+    p->kept.rows = blocks < kv_blocks(p->reach) ? (uint32_t)blocks * KV_BLOCK : p->reach;
+    p->kept.sz = block * kv_blocks(p->kept.rows);
 }
 
 static uint16_t build_slot_like(struct build *b, uint16_t slot)

@@ -116,14 +116,15 @@ static void build_ffn(struct build *b, const struct conformer *c, const char *no
 
 /* The products of distances with a layer's matrix, packed for its heads. */
 static uint16_t build_distance_rows(struct build *b, const struct conformer *c, const char *name, uint16_t distances, uint16_t attn,
-                                    enum kv_type type)
+                                    enum kv_type type, uint16_t layer)
 {
     const struct linear_part pos = { name, NULL, c->d };
     const uint16_t first = b->plan.n_ops, rows = build_slot_rows(b, 2 * b->plan.reach - 1, c->d);
     const uint16_t packed = build_slot_distances(b, c->heads, c->d / c->heads, type);
-    emit(b, OP_LINEAR, "self_attn.linear_pos", rows, distances, bind_matrix(b, &pos, c->d, LINEAR_OTHER, NO_BIND));
-    struct op *op = emit(b, OP_PACK_DISTANCES, "self_attn.pos_pack", NO_SLOT, rows, attn);
-    if (op) op->kv_slot = packed;
+    struct op *op = emit(b, OP_LINEAR, "self_attn.linear_pos", rows, distances, bind_matrix(b, &pos, c->d, LINEAR_OTHER, NO_BIND));
+    if (op) op->layer = layer;
+    op = emit(b, OP_PACK_DISTANCES, "self_attn.pos_pack", NO_SLOT, rows, attn);
+    if (op) op->kv_slot = packed, op->layer = layer;
     emit_rows(b, first, ROWS_DISTANCES);
     return packed;
 }
@@ -142,7 +143,7 @@ static void build_heads(struct build *b, const struct conformer *c, uint16_t out
         table = bind_distance_rows(b, pos_name, c->behind + c->ahead + 1, c->d);
         shift_state(b, c->keys, layer, "self_attn.keys", (struct columns){ rows, (uint16_t)c->d }, 2 * c->d);
     } else {
-        r = build_distance_rows(b, c, pos_name, distances, attn, type);
+        r = build_distance_rows(b, c, pos_name, distances, attn, type, layer);
         kv = build_slot_kv(b, c->heads, d_head, type);
         op = emit(b, OP_KV_PACK, "self_attn.pack", NO_SLOT, rows, attn);
         if (op) op->kv_slot = kv, op->column = (uint16_t)c->d;
@@ -152,7 +153,8 @@ static void build_heads(struct build *b, const struct conformer *c, uint16_t out
     if (!op) return;
     op->aux = r;
     op->kv_slot = kv;
-    if (c->keys) op->state = c->keys - 1, op->layer = layer;
+    op->layer = layer;
+    if (c->keys) op->state = c->keys - 1;
     struct bind *at = bind_at(b, attn);
     at->bias = u;
     at->filter = v;

@@ -158,7 +158,7 @@ static int cpu_open(struct exec **out, const struct executor *executor, struct a
     x->n_approx = z.approx;
     struct arena_take t = { .a = a };
     tables_take(x, &t, &z);
-    x->kept = (struct kept){ z.kept ? os_pages_alloc(z.kept) : NULL, z.kept, NULL, 0 };
+    x->kept = (struct kept){ .at = z.kept ? os_pages_alloc(z.kept) : NULL, .sz = z.kept };
     x->scratch = os_pages_alloc(z.scratch);
     x->thread_scratch = os_pages_alloc(threads * z.thread);
     const int whole = !t.failed && (x->kept.at || !z.kept) && x->scratch && x->thread_scratch;

@@ -43,36 +43,70 @@ void distances_run(const struct replay *rp, const struct op *op, const struct wo
     }
 }
 
-/* The first run computes what it needs. Later runs with longer sequences compute all again, and for half as many rows more than the run
- * before, so that a row of lengths that rise costs at most three times the last one. */
+/* The first layers whose packed distances fit into the kept block, each with room for `rows` rows of a sequence. */
+static uint32_t layers_kept(const struct plan *p, uint32_t rows, int *all)
+{
+    uint32_t n = 0;
+    *all = 1;
+    for (uint16_t i = p->phase[0].first; i < p->phase[0].last && *all; i++) {
+        const struct slot *s = p->op[i].kind == OP_PACK_DISTANCES ? &p->slot[p->op[i].kv_slot] : NULL;
+        if (!s) continue;
+        *all = (s->kept_at + s->size / (s->rows / KV_BLOCK)) * kv_blocks(rows) <= p->kept.sz;
+        n += *all ? 1 : 0;
+    }
+    return n;
+}
+
+/* The rows of a sequence for which a run with `most` rows keeps distances. Those of all layers are kept for half as many rows more than
+ * the run before, so that a row of lengths that rise costs at most three times the last one. Clips that are longer than that keep those of
+ * the first layers. One clip among others of the other kind does not change what is kept. */
+static uint32_t rows_kept(struct kept *k, const struct plan *p, uint32_t most)
+{
+    const int is_long = most > p->kept.rows, was_long = k->rows && k->room > p->kept.rows;
+    k->others = k->rows && is_long != was_long ? k->others + 1 : 0;
+    if (k->others == 1) return k->rows;
+    k->others = 0;
+    if (is_long) return was_long && most <= k->rows ? k->rows : most;
+    if (!was_long && most <= k->rows) return k->rows;
+    const uint32_t more = was_long ? 0 : k->rows + k->rows / 2, grown = more > most ? more : most;
+    return grown < p->kept.rows ? grown : p->kept.rows;
+}
+
 void distances_begin(struct replay *rp, int has_first_phase)
 {
     struct kept *k = &rp->x->kept;
+    const struct plan *p = rp->p;
+    struct replay_distances *d = &rp->distances;
     uint32_t most = rp->n_sequences ? 0 : rp->n_rows;
     for (uint32_t i = 0; i < rp->n_sequences; i++)
         if (rp->sequence[i].n > most) most = rp->sequence[i].n;
-    if (most > rp->p->reach) most = rp->p->reach;
-    rp->distances = (struct replay_distances){ .rows = most };
-    if (!has_first_phase || !most || most > rp->p->kept.rows) return;
-    if (k->of != rp->p) *k = (struct kept){ k->at, k->sz, rp->p, 0 };
-    const uint32_t more = k->rows + k->rows / 2, grown = more > most ? more : most;
-    rp->distances.is_kept = 1;
-    rp->distances.is_ready = most <= k->rows;
-    rp->distances.rows = rp->distances.is_ready ? k->rows : grown < rp->p->kept.rows ? grown : rp->p->kept.rows;
-    if (!rp->distances.is_ready) k->rows = 0;
+    if (most > p->reach) most = p->reach;
+    *d = (struct replay_distances){ .rows = most };
+    if (!has_first_phase || !most || !p->kept.rows) return;
+    if (k->of != p) *k = (struct kept){ .at = k->at, .sz = k->sz, .of = p };
+    const uint32_t rows = rows_kept(k, p, most);
+    if (rows < most) return; /* another kind of clip */
+    d->kept_rows = rows;
+    d->is_ready = rows == k->rows;
+    if (!d->is_ready) {
+        d->rows = rows;
+        k->rows = 0;
+        k->room = rows > p->kept.rows ? rows : p->kept.rows;
+    }
+    d->n_kept = layers_kept(p, k->room, &d->all);
 }
 
 void distances_end(const struct replay *rp)
 {
-    if (rp->distances.is_kept && !rp->status) rp->x->kept.rows = rp->distances.rows;
+    if (rp->distances.n_kept && !rp->status) rp->x->kept.rows = rp->distances.kept_rows;
 }
 
-/* Packed distances of a head. */
-static char *distances_of(const struct replay *rp, uint16_t slot, uint32_t head)
+/* Packed distances of a layer and head. */
+static char *distances_of(const struct replay *rp, const struct op *op, uint16_t slot, uint32_t head)
 {
     const struct slot *s = &rp->p->slot[slot];
-    const size_t sz = kv_block_sz((enum kv_type)s->kv_type, s->d_head);
-    if (rp->distances.is_kept) return (char *)rp->x->kept.at + s->kept_at + head * kv_blocks(rp->p->kept.rows) * sz;
+    const size_t sz = kv_block_sz((enum kv_type)s->kv_type, s->d_head), blocks = kv_blocks(rp->x->kept.room);
+    if (op->layer < rp->distances.n_kept) return (char *)rp->x->kept.at + s->kept_at * blocks + head * blocks * sz;
     return (char *)rp->x->scratch + s->offset + head * (s->rows / KV_BLOCK) * sz;
 }
 
@@ -86,7 +120,7 @@ void pack_distances_run(const struct replay *rp, const struct op *op, const stru
     FOR_ITEMS(i, c->heads * DISTANCE_PARTS) {
         const uint32_t head = (uint32_t)i / DISTANCE_PARTS, part = (uint32_t)i % DISTANCE_PARTS;
         const float *x = row0(rp, op->in) + (size_t)head * c->d_head;
-        char *to = distances_of(rp, op->kv_slot, head);
+        char *to = distances_of(rp, op, op->kv_slot, head);
         for (size_t p = panels * part / DISTANCE_PARTS; p < panels * (part + 1) / DISTANCE_PARTS; p++) {
             const size_t n = rows - p * PANEL < PANEL ? rows - p * PANEL : PANEL;
             kern_run_of(rp->x->kern, type)->pack_keys(to + p * sz, x + p * PANEL * ld, ld, n, c->d_head, none);
@@ -149,6 +183,7 @@ static void attn_rel_packed(const struct replay *rp, const struct op *op, struct
     const struct slot *in = &rp->p->slot[op->in], *out = &rp->p->slot[op->out];
     const struct rel_keys k = { .n = t.s.n, .place = { 0, t.s.n } };
     const size_t column = (size_t)head * c->d_head, row = (size_t)t.s.row + t.first;
+    const uint32_t rows = op->layer < rp->distances.n_kept ? rp->distances.kept_rows : rp->distances.rows;
     struct key_span span[REL_ROWS];
     enum kv_type type;
     struct kv_view kv = replay_kv(rp, op, head, 0, &type);
@@ -157,8 +192,8 @@ static void attn_rel_packed(const struct replay *rp, const struct op *op, struct
     const struct attn_rel_run a = { .out = row0(rp, op->out) + row * out->ld + column, .ld_out = out->ld,
                                     .q = row0(rp, op->in) + row * in->ld + column, .ld_q = in->ld, .u = c->bias + column,
                                     .v = c->filter + column, .keys = kv.base, .values = kv_run_values(&kv, type, t.s.n, c->d_head),
-                                    .distances = distances_of(rp, op->aux, head), .sees = span,
-                                    .at = (size_t)rp->distances.rows - 1 - t.first, .rows = t.rows, .d_head = c->d_head, .n_keys = t.s.n,
+                                    .distances = distances_of(rp, op, op->aux, head), .sees = span,
+                                    .at = (size_t)rows - 1 - t.first, .rows = t.rows, .d_head = c->d_head, .n_keys = t.s.n,
                                     .scale = c->scale };
     kern_run_of(rp->x->kern, type)->attn_rel(&a, scratch);
 }

@@ -103,7 +103,7 @@ struct op {
     uint8_t kv_rows;        /* OP_ATTN over kv_slot: the number of keys, as rows (enum op_rows) */
     uint16_t out, in, aux;  /* slots; aux: a summand (residual), or NO_SLOT */
     uint16_t kv_slot;       /* slot with keys and values of this run only (encoder), or NO_SLOT */
-    uint16_t state, layer;  /* state with keys and values, or NO_STATE */
+    uint16_t state, layer;  /* state with keys and values, or NO_STATE; of distances (plan.kept) */
     uint16_t bind;          /* constants */
     union {
         uint16_t column;    /* OP_EMBED, OP_LINEAR, OP_ACT, OP_ADD, OP_ROPE, OP_NORM of heads: first column of the op in out (and aux; in
@@ -149,7 +149,7 @@ struct slot {
     uint32_t heads, d_head;  /* keys and values: head-major blocks instead of rows */
     uint32_t kv_type;        /* enum kv_type of them */
     uint32_t is_out;         /* one row per row of ROWS_OUT */
-    size_t kept_at;          /* OP_PACK_DISTANCES: bytes in the block of kept ones, if the plan has one */
+    size_t kept_at;          /* OP_PACK_DISTANCES: bytes of those of earlier layers, for each KV_BLOCK rows of a sequence */
     size_t offset, size;     /* bytes in the scratch block */
     uint16_t first, last;    /* ops that first write and last read it */
 };
@@ -196,8 +196,9 @@ struct plan {
     uint32_t max_rows, max_out;
     uint32_t max_past;                     /* most keys of earlier runs that follow those of a run (OP_LOOK_BACK) */
     uint32_t reach;                        /* ROWS_DISTANCES: rows of a sequence between which all distances in sight occur */
-    /* What OP_PACK_DISTANCES leaves does not depend on the input. An executor may keep it from run to run, in `sz` bytes, for sequences of
-     * up to `rows` rows; with more rows each run computes it. All of these ops belong to the first phase. rows 0: nothing is kept */
+    /* What OP_PACK_DISTANCES leaves does not depend on the input. An executor may keep it from run to run, in `sz` bytes: that of all
+     * layers for sequences of up to `rows` rows, or for longer ones that of the first layers, as many as fit. These ops, and the OP_LINEAR
+     * before each, belong to the first phase, and their `layer` is the number of their layer. rows 0: nothing is kept */
     struct kept_distances { uint32_t rows; size_t sz; } kept;
     struct phase phase[PLAN_PHASES];       /* unused phases have no name */
     size_t scratch_sz;

@@ -44,6 +44,8 @@ struct cpu_exec {
         size_t sz;
         const struct plan *of;    /* the plan whose distances are kept */
         uint32_t rows;            /* of the sequences that they are for; 0: none */
+        uint32_t room;            /* rows that each layer has room for: plan.kept.rows, or `rows` if they are more */
+        int others;               /* runs in a row that would have been better served by the other kind of room */
     } kept;
     struct kv_state *state;       /* [n_states] by the ids in the plans */
     struct state_mem *mem;        /* [n_states] */
@@ -75,7 +77,9 @@ struct replay {
     const struct sequence *tokens;   /* [n_sequences] of the table's rows; NULL: those are one sequence */
     struct replay_distances {
         uint32_t rows;     /* ROWS_DISTANCES, and packed distances, are those of a sequence of this number of rows */
-        int is_kept, is_ready; /* packed distances are in the kept block; they were computed by an earlier run */
+        uint32_t kept_rows; /* the same of packed distances in the kept block */
+        uint32_t n_kept;   /* number of layers whose packed distances are there */
+        int is_ready, all; /* an earlier run computed these; they are those of all layers */
     } distances;
     uint16_t window;       /* whose replace or shift state it writes, if there is one sequence */
     uint16_t first, last;  /* ops [first, last) */
@@ -145,10 +149,17 @@ static inline float *logits_at(const struct replay *rp, size_t out)
     return row0(rp, rp->p->logits) + out * rp->p->slot[rp->p->logits].ld;
 }
 
-/* The number of distances that this replay computes. */
+/* The most distances that this replay computes for a layer. */
 static inline uint32_t distances_count(const struct replay *rp)
 {
-    return rp->distances.rows && !rp->distances.is_ready ? 2 * rp->distances.rows - 1 : 0;
+    return rp->distances.rows ? 2 * rp->distances.rows - 1 : 0;
+}
+
+/* Does an op of ROWS_DISTANCES make what an earlier run has made? */
+static inline int distances_are_ready(const struct replay *rp, const struct op *op)
+{
+    const struct replay_distances *d = &rp->distances;
+    return d->is_ready && (op->kind == OP_DISTANCES ? d->all : op->layer < d->n_kept);
 }
 
 static inline uint32_t rows_count(const struct replay *rp, uint8_t rows)
@@ -175,7 +186,10 @@ static inline uint32_t rows_max(const struct plan *p, const struct op *op, uint3
     }
 }
 
-static inline uint32_t rows_of(const struct replay *rp, const struct op *op) { return rows_count(rp, op->rows); }
+static inline uint32_t rows_of(const struct replay *rp, const struct op *op)
+{
+    return op->rows == ROWS_DISTANCES && distances_are_ready(rp, op) ? 0 : rows_count(rp, op->rows);
+}
 
 /* The number of sequences of rows of a kind (enum op_rows). Doubled or tripled rows belong to the sequence of their original. */
 static inline uint32_t sequences_of(const struct replay *rp, uint8_t rows)

@@ -34,7 +34,7 @@ struct net_desc {
 };
 
 /* Weights as a reader returns them, with values in memory. v: all tensors as f32, contiguous. */
-struct net_set { struct weights w; struct file file; float *v; uint8_t *stored; size_t at[64]; };
+struct net_set { struct weights w; struct file file; float *v; uint8_t *stored; size_t at[96]; };
 
 struct net {
     struct net_set set;

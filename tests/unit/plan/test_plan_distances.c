@@ -41,7 +41,8 @@ static void run_clip(struct exec *x, const struct net *r, const float *in, uint3
 /* Clips of these lengths one after another have the bits of a fresh executor. */
 static void check_kept(int level, int threads)
 {
-    static uint32_t const rows[] = { 40, 7, 41, 40, 1, 170, 62, 33, 200, 64, 170, 3, 65, 96, 200, 100 };
+    static uint32_t const rows[] = { 40, 7, 41, 40, 1, 170, 62, 33, 200, 64, 170, 3, 65, 96, 200, 100,
+                                     180, 190, 200, 30, 150, 20, 30, 40, 200, 200, 200 };
     enum { N = sizeof rows / sizeof *rows };
     static float in[MAX_ROWS * IN], got[MAX_ROWS * D], want[MAX_ROWS * D];
     struct net_desc d = desc;
@@ -106,6 +107,16 @@ static void test_a_run_that_ends_early_leaves_nothing_wrong(void **state)
     net_close(&r);
 }
 
+/* Makes the positions of all distances others, so that products that are computed again change. */
+static void distances_spoil(const struct plan *p)
+{
+    for (int i = 0; i < p->n_ops; i++) {
+        if (p->op[i].kind != OP_DISTANCES) continue;
+        float *table = (float *)(uintptr_t)(const void *)p->bind[p->op[i].bind].positions;
+        for (uint32_t k = 0; k < (2 * p->reach - 1) * D; k++) table[k] = -table[k] + 1;
+    }
+}
+
 /* What is kept fits into the bytes allowed, and the second run of a clip computes no distances. */
 static void test_a_second_run_computes_no_distances(void **state)
 {
@@ -131,17 +142,61 @@ static void test_a_second_run_computes_no_distances(void **state)
         calls_left = INT64_MAX;
         const uint32_t rows = p->kept.rows ? p->kept.rows : MAX_ROWS;
         run_clip(x, &r, in, rows, out);
-        /* Other weights of positions change nothing if the products are kept. */
-        float *table = NULL;
-        for (int i = 0; i < p->n_ops; i++)
-            if (p->op[i].kind == OP_DISTANCES) table = (float *)(uintptr_t)(const void *)p->bind[p->op[i].bind].positions;
-        assert_non_null(table);
-        for (uint32_t i = 0; i < (2 * p->reach - 1) * D; i++) table[i] = -table[i] + 1;
+        distances_spoil(p); /* which changes nothing if the products are kept */
         static float again[MAX_ROWS * D];
         run_clip(x, &r, in, rows, again);
         assert_int_equal(!memcmp(out, again, rows * D * sizeof *out), p->kept.rows > 0);
         exec_close(x);
         net_close(&r);
+    }
+}
+
+/* Do runs of a clip after those in `before` use some products, or all, that are kept? */
+struct kept_by { int some, all; };
+static struct kept_by kept_by(const uint32_t *before, int n, uint32_t rows)
+{
+    static float in[MAX_ROWS * IN], out[MAX_ROWS * D], again[MAX_ROWS * D], none[MAX_ROWS * D];
+    struct net r;
+    net_open(&r, &desc, CPU_C, 1);
+    clip_fill(in, MAX_ROWS);
+    struct exec *x = fresh_exec(&r);
+    calls_left = INT64_MAX;
+    for (int i = 0; i < n; i++) run_clip(x, &r, in, before[i], out);
+    struct exec *fresh = fresh_exec(&r);
+    run_clip(fresh, &r, in, rows, out);
+    exec_close(fresh);
+    distances_spoil(&r.plan);
+    run_clip(x, &r, in, rows, again);
+    fresh = fresh_exec(&r);
+    run_clip(fresh, &r, in, rows, none);
+    const size_t sz = rows * D * sizeof *out;
+    const struct kept_by k = { memcmp(again, none, sz) != 0, memcmp(again, out, sz) == 0 };
+    exec_close(fresh);
+    exec_close(x);
+    net_close(&r);
+    return k;
+}
+
+/* Of clips for which not all products fit, those of the first layers are kept; one clip of another length does not change that. */
+static void test_long_clips_keep_products_of_the_first_layers(void **state)
+{
+    (void)state;
+    enum { LONG = MAX_ROWS, SHORT = 32 };
+    static uint32_t const runs[][5] = { { LONG }, { SHORT, LONG }, { SHORT, LONG, LONG }, { LONG, SHORT }, { LONG, SHORT, SHORT },
+                                        { SHORT, LONG, SHORT, LONG, SHORT } };
+    static int const n[] = { 1, 2, 3, 2, 3, 5 };
+    static struct kept_by const want_long[] = { { 1, 0 }, { 0, 0 }, { 1, 0 }, { 1, 0 }, { 0, 0 }, { 0, 0 } };
+    static struct kept_by const want_short[] = { { 1, 0 }, { 1, 1 }, { 1, 0 }, { 0, 0 }, { 1, 1 }, { 1, 1 } };
+    struct net r;
+    behind = ahead = SIGHT_ALL;
+    kept_most = SIZE_MAX;
+    net_open(&r, &desc, CPU_C, 1);
+    kept_most = r.plan.kept.sz * 3 / 4;
+    net_close(&r);
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++) {
+        const struct kept_by l = kept_by(runs[i], n[i], LONG), k = kept_by(runs[i], n[i], SHORT);
+        if (l.some != want_long[i].some || l.all != want_long[i].all || k.some != want_short[i].some || k.all != want_short[i].all)
+            fail_msg("case %zu: a long clip uses some %d, all %d; a short one some %d, all %d", i, l.some, l.all, k.some, k.all);
     }
 }
 
@@ -151,6 +206,8 @@ int main(void)
         cmocka_unit_test(test_kept_products_of_distances_give_the_same_bits),
         cmocka_unit_test(test_a_run_that_ends_early_leaves_nothing_wrong),
         cmocka_unit_test(test_a_second_run_computes_no_distances),
+        cmocka_unit_test(test_long_clips_keep_products_of_the_first_layers),
     };
+    layers = 2;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
