@@ -114,6 +114,11 @@ void findings_no_speech(struct notes *n, const struct level *l, int mixed)
         notes_add(n, NOTE_NO_SPEECH, "no speech was found (level %.1f dBFS, peak %.1f dBFS)", level_db(l), level_peak_db(l));
 }
 
+void findings_past_end(struct notes *n, int64_t audio_ms)
+{
+    notes_add(n, NOTE_NO_SPEECH, "no speech was found: the audio ends at %.3f s, before the part that is transcribed", s_of(audio_ms));
+}
+
 /* ---- channels that cancel out -------------------------------------------------------------------------------------------------- */
 
 enum { LOOK_S = 30, PIECE = 4096, CHANNELS = 8 };

@@ -38,6 +38,9 @@ void findings_level(struct notes *n, const struct level *l);
 /* No speech was found; `l`: loudness of the audio; mixed: number of channels whose mix it is, or 1: they are known not to cancel out. */
 void findings_no_speech(struct notes *n, const struct level *l, int mixed);
 
+/* Nothing was read: all of what is transcribed lies past the end of the audio, which lasts audio_ms. */
+void findings_past_end(struct notes *n, int64_t audio_ms);
+
 /* Segments that may not be speech, an uncertain language, a prompt that is too long. */
 void findings_text(struct notes *n, const steno_model *m, const steno_session *s, const steno_transcribe_params *p);
 

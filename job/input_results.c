@@ -129,6 +129,18 @@ static void note_aligner(struct notes *n, const struct job_input *in)
         notes_add(n, NOTE_DOUBTFUL, "the aligner was not trained on the language %s: times of words may be wrong", language);
 }
 
+/* Does all of what is transcribed lie past the end of the audio? */
+static int is_past_end(const struct job_input *in)
+{
+    const steno_transcribe_params *p = &in->params;
+    const int64_t ms = steno_duration_ms(in->session);
+    if (ms <= 0 || in->job->speech.session || in->parts.n) return 0;
+    if (!p->n_clip_timestamps) return p->offset_ms >= ms;
+    for (int32_t i = 0; i < p->n_clip_timestamps; i += 2)
+        if (p->clip_timestamps[i] * 1000 < (double)ms) return 0;
+    return 1;
+}
+
 /* Adds notes on an empty or doubtful result. */
 static void note(struct notes *n, const struct job_input *in, const struct transcript *t)
 {
@@ -137,7 +149,8 @@ static void note(struct notes *n, const struct job_input *in, const struct trans
     if (!in->job->media.unclocked) findings_media(n, in->media);
     findings_level(n, l);
     const int is_unseen_mix = in->channel == JOB_MIX && (in->job->media.unclocked || in->job->media.live);
-    if (is_blank(t->text)) findings_no_speech(n, l, is_unseen_mix ? steno_media_channels(in->media) : 1);
+    if (is_past_end(in)) findings_past_end(n, steno_duration_ms(in->session));
+    else if (is_blank(t->text)) findings_no_speech(n, l, is_unseen_mix ? steno_media_channels(in->media) : 1);
     findings_text(n, in->job->model, in->session, &in->params);
     note_aligner(n, in);
 }

@@ -42,6 +42,16 @@ err_lacks "past the end"
 expect 0 "an offset past the end has no text" $args --offset-ms 100000 "$DIGITS"
 none "an offset past the end prints no text" "$(tr -d '\n' <"$T/out")"
 err_has "--offset-ms 100000 is past the end of the audio, which is 72"
+for range in "--offset-ms 100000" "--offset-ms 100000 --duration-ms 5" "--clip-timestamps 100,110,90,95"; do
+    # shellcheck disable=SC2086
+    expect 0 "JSON has the reason for no text of $range" -q $args $range "$DIGITS" -f json
+    out_has '"notes": [{"kind": "no-speech", "text": "no speech was found: the audio ends at 7.218 s, before the part that is transcribed"'
+done
+expect 0 "a clip before the end has no such reason" -q $args --clip-timestamps 100,110,0,3 "$DIGITS" -f json
+! grep -q '"notes"' "$T/out" || bad "a clip before the end has no note" "$(cat "$T/out")"
+printf '{"path": "%s", "offset": 100}\n' "$DIGITS" >past.jsonl
+expect 0 "a batch has the reason, too" batch -q -m "$MODEL" -l zh -i past.jsonl -o -
+out_has 'before the part that is transcribed'
 expect 0 "an offset within the audio is not reported" $args --offset-ms 2000 --duration-ms 100000 "$DIGITS"
 err_lacks "past the end"
 expect 0 "-q prints no line about an offset past the end" -q $args --offset-ms 100000 "$DIGITS"

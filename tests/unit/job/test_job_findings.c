@@ -155,6 +155,9 @@ static void test_levels_of_nothing_and_of_silence(void **s)
     findings_no_speech(&other, &silent, 2);
     assert_string_equal(other.note[0].text,
                         "no speech was found: all samples are 0 in the mix of 2 channels, which may cancel each other");
+    other.n = 0;
+    findings_past_end(&other, 7218);
+    assert_string_equal(other.note[0].text, "no speech was found: the audio ends at 7.218 s, before the part that is transcribed");
     assert_true(level_db(&none) == LEVEL_NONE && level_db(&silent) == LEVEL_NONE && level_peak_db(&silent) == LEVEL_NONE);
 }
 
