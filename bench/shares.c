@@ -10,24 +10,43 @@
  *   encode_SHAPE_COMPUTE            percent of the bound, and time_encode_SHAPE_COMPUTE in ms
  *   step_SHAPE_TYPE_COMPUTE_xROWS   the same of a step
  *   batch_SHAPE_TYPE_COMPUTE        tokens of eight windows together, for each token of one window
- *   kind_OPS_SHAPE_COMPUTE          percent of an encoder's time over clips that ops of this kind take
+ *   kind_OPS_SHAPE_COMPUTE          percent of an encoder's time that ops of this kind take
  *   prompt_SHAPE_TYPE_COMPUTE       percent of the bound of a language model's prompt, kind_OPS_prompt_... as above */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "stages.h"
 
-enum { CLIP_S = 30, SETTLE = 1, READ_PART = 64 << 20, PROMPT = 405 /* ids: a clip of 30 s with its prompt */, STEPS_AFTER = 64 };
+enum { CLIP_S = 30,
+       SETTLE = 1,
+       READ_PART = 64 << 20,
+       PROMPT = 405 /* ids: a clip of 30 s with its prompt */,
+       STEPS_AFTER = 64 };
 
 /* Encoders do not depend on how their weights are stored; decoders do. */
-static const struct job { const char *shape, *type, *compute; } jobs[] = {
-    { "base", "f16", "auto" }, { "base", "f16", "bf16" }, { "base", "f16", "int8" },
-    { "small", "f16", "auto" }, { "small", "f16", "bf16" }, { "small", "f16", "int8" },
-    { "sensevoice", "f16", "auto" }, { "sensevoice", "f16", "bf16" }, { "sensevoice", "f16", "int8" },
-    { "parakeet-tdt-0.6b-v3", "f16", "auto" }, { "parakeet-tdt-0.6b-v3", "f16", "bf16" }, { "parakeet-tdt-0.6b-v3", "f16", "int8" },
-    { "base", "q8_0", "auto" }, { "base", "q5_0", "auto" }, { "base", "q5_k", "auto" }, { "base", "q4_k", "auto" },
+static const struct job {
+    const char *shape, *type, *compute;
+} jobs[] = {
+    { "base", "f16", "auto" },
+    { "base", "f16", "bf16" },
+    { "base", "f16", "int8" },
+    { "small", "f16", "auto" },
+    { "small", "f16", "bf16" },
+    { "small", "f16", "int8" },
+    { "sensevoice", "f16", "auto" },
+    { "sensevoice", "f16", "bf16" },
+    { "sensevoice", "f16", "int8" },
+    { "parakeet-tdt-0.6b-v3", "f16", "auto" },
+    { "parakeet-tdt-0.6b-v3", "f16", "bf16" },
+    { "parakeet-tdt-0.6b-v3", "f16", "int8" },
+    { "base", "q8_0", "auto" },
+    { "base", "q5_0", "auto" },
+    { "base", "q5_k", "auto" },
+    { "base", "q4_k", "auto" },
     { "base", "q4_0", "auto" },
-    { "qwen3-asr-0.6b", "q8_0", "int8" }, { "qwen3-0.6b", "q8_0", "auto" }, { "qwen3-0.6b", "q4_0", "auto" },
+    { "qwen3-asr-0.6b", "q8_0", "int8" },
+    { "qwen3-0.6b", "q8_0", "auto" },
+    { "qwen3-0.6b", "q4_0", "auto" },
 };
 
 struct bench {
@@ -74,10 +93,116 @@ static void print_share(const struct bench *b, const char *name, const struct wo
     report_row(&b->out, "ms", t, 1e-6, "time_%s", name);
 }
 
+/* A phase of a plan whose ops are timed by their kind: ops [first, last), and the shape of the runs of the benchmark's phase. */
+struct timed_phase {
+    const char *name;
+    int plan, first, last, n;
+    struct shape shape;
+};
+
+/* Ops of a kind; linears also by n, k and activation (n: 0 for all kinds). */
+struct kind {
+    double ns, bound;
+    const char *name;
+    int kind;
+    uint32_t n, k;
+    enum act act;
+};
+
+static void kind_add(struct kind *k, double ns, double bound)
+{
+    k->ns += ns;
+    k->bound += bound;
+}
+
+static void kind_print(const struct kind *k, double all)
+{
+    char name[64];
+    if (!(k->ns > 0)) return;
+    if (k->n) snprintf(name, sizeof name, "  %u x %u%s", k->n, k->k, k->act == ACT_NONE ? "" : k->act == ACT_SILU ? " SiLU"
+                                                                                                                  : " act");
+    else snprintf(name, sizeof name, "%s", k->name);
+    printf("    %-20s %9.3f ms, %5.1f %% of the time", name, k->ns * 1e-6, 100 * k->ns / all);
+    if (k->bound > 0) printf(", %5.1f %% of the bound, %6.2f ms above it", 100 * k->bound / k->ns, (k->ns - k->bound) * 1e-6);
+    printf("\n");
+}
+
+/* Times of ops in the best of all runs. The caller's clock gives an op what it waited for in the op before, so times of several runs do
+ * not mix. */
+static void best_times(const struct bench *b, double *best, const struct plan *p, steno_session *s, const struct timed_phase *t)
+{
+    int64_t fastest = INT64_MAX;
+    steno_profile_enable(s, 1);
+    struct op_time *time = inside_times(s, t->plan);
+    for (int run = 0; run < b->o.runs; run++) {
+        memset(time, 0, p->n_ops * sizeof *time);
+        const int64_t us = steno_bench_phase(s, t->name, t->n);
+        if (us < 0) fail(t->name, steno_last_error(s));
+        if (us >= fastest) continue;
+        fastest = us;
+        for (int i = t->first; i < t->last; i++) best[i] = (double)time[i].ns;
+    }
+    steno_profile_enable(s, 0);
+}
+
+/* Times of ops by their kind, and of linears by their shape, with the bounds of their products. The profile counts every op's barrier as
+ * its own. */
+static void print_kinds(const struct bench *b, const char *name, steno_model *m, steno_session *s, const struct timed_phase *t)
+{
+    enum { KINDS = 13,
+           SHAPES = 24,
+           OPS_MAX = 4096 };
+    struct kind of[KINDS + SHAPES] = {
+        { .name = "linear", .kind = OP_LINEAR },
+        { .name = "attn", .kind = OP_ATTN },
+        { .name = "attn_rel", .kind = OP_ATTN_REL },
+        { .name = "kv_pack", .kind = OP_KV_PACK },
+        { .name = "pack_distances", .kind = OP_PACK_DISTANCES },
+        { .name = "distances", .kind = OP_DISTANCES },
+        { .name = "stem2d", .kind = OP_STEM2D },
+        { .name = "filter", .kind = OP_FSMN },
+        { .name = "gate", .kind = OP_GLU },
+        { .name = "norm", .kind = OP_NORM },
+        { .name = "rotation", .kind = OP_ROPE },
+        { .name = "logits", .kind = OP_LOGITS_APPROX },
+        { .name = "other", .kind = OP_KINDS },
+    };
+    static double best[OPS_MAX];
+    double all = 0;
+    const struct plan *p = inside_plan(m, t->plan);
+    if (p->n_ops > OPS_MAX) fail(name, "too many ops");
+    best_times(b, best, p, s, t);
+    for (int i = t->first; i < t->last; i++) {
+        const struct work w = work_of(m, p, i, i + 1, &t->shape);
+        const struct bind *c = &p->bind[p->op[i].bind];
+        const double bound = w.flops > 0 ? bound_of(&w, &b->roofs).ns : 0;
+        int k = 0, of_shape = KINDS;
+        while (k + 1 < KINDS && of[k].kind != p->op[i].kind) k++;
+        kind_add(&of[k], best[i], bound);
+        all += best[i];
+        if (k) continue;
+        while (of_shape + 1 < KINDS + SHAPES && of[of_shape].n &&
+               !(of[of_shape].n == c->n && of[of_shape].k == c->k && of[of_shape].act == (enum act)c->act)) of_shape++;
+        of[of_shape].n = c->n, of[of_shape].k = c->k, of[of_shape].act = (enum act)c->act;
+        kind_add(&of[of_shape], best[i], bound);
+    }
+    for (int k = 0; k < KINDS; k++) {
+        kind_print(&of[k], all);
+        for (int i = KINDS; !k && i < KINDS + SHAPES; i++) kind_print(&of[i], all);
+        if (of[k].ns > 0) report_row(&b->out, "%", counted(100 * of[k].ns / all), 1, "kind_%s_%s", of[k].name, name);
+    }
+}
+
 static void measure_windows(const struct bench *b, const struct job *j, steno_model *m)
 {
-    static const struct { const char *phase; enum stage stage; int rows; } step[] = {
-        { "decode", STAGE_STEP, 1 }, { "beam5", STAGE_BEAMS, BEAMS }, { "batch", STAGE_WINDOWS, WINDOWS },
+    static const struct {
+        const char *phase;
+        enum stage stage;
+        int rows;
+    } step[] = {
+        { "decode", STAGE_STEP, 1 },
+        { "beam5", STAGE_BEAMS, BEAMS },
+        { "batch", STAGE_WINDOWS, WINDOWS },
     };
     enum { STEPS = sizeof step / sizeof *step };
     struct work work[STAGES];
@@ -88,7 +213,12 @@ static void measure_windows(const struct bench *b, const struct job *j, steno_mo
     work_of_stages(work, m);
     const struct timed encode = measure(b, s, "encode", 1);
     snprintf(name, sizeof name, "encode_%s_%s", j->shape, j->compute);
-    if (!strcmp(j->type, "f16")) print_share(b, name, &work[STAGE_ENCODE], encode, 1);
+    if (!strcmp(j->type, "f16")) {
+        const struct phase *of = &inside_plan(m, PLAN_ENCODER)->phase[PHASE_ENCODE];
+        const struct timed_phase phase = { "encode", PLAN_ENCODER, of->first, of->last, 1, { .rows = inside_audio_ctx(m) } };
+        print_share(b, name, &work[STAGE_ENCODE], encode, 1);
+        print_kinds(b, name + sizeof "encode", m, s, &phase);
+    }
     for (int i = 0; i < STEPS; i++) {
         t[i] = measure(b, s, step[i].phase, TOKENS);
         snprintf(name, sizeof name, "step_%s_%s_%s_x%d", j->shape, j->type, j->compute, step[i].rows);
@@ -99,42 +229,6 @@ static void measure_windows(const struct bench *b, const struct job *j, steno_mo
     report_row(&b->out, "times", gain, 1, "batch_%s_%s_%s", j->shape, j->type, j->compute);
     steno_session_close(s);
     steno_batch_close(batch);
-}
-
-/* A phase of a plan whose ops are timed by their kind: ops [first, last), and the shape of the runs of the benchmark's phase. */
-struct timed_phase { const char *name; int plan, first, last, n; struct shape shape; };
-
-/* Times of ops by their kind, with the bounds of their products. The profile counts every op's barrier as its own. */
-static void print_kinds(const struct bench *b, const char *name, steno_model *m, steno_session *s, const struct timed_phase *t)
-{
-    static const struct { const char *name; int kind; } of[] = {
-        { "linear", OP_LINEAR }, { "attn", OP_ATTN }, { "attn_rel", OP_ATTN_REL }, { "kv_pack", OP_KV_PACK },
-        { "pack_distances", OP_PACK_DISTANCES }, { "distances", OP_DISTANCES }, { "stem2d", OP_STEM2D }, { "filter", OP_FSMN },
-        { "gate", OP_GLU }, { "norm", OP_NORM }, { "rotation", OP_ROPE }, { "logits", OP_LOGITS_APPROX }, { "other", OP_KINDS },
-    };
-    enum { KINDS = sizeof of / sizeof *of };
-    double ns[KINDS] = { 0 }, bound[KINDS] = { 0 }, all = 0;
-    const struct plan *p = inside_plan(m, t->plan);
-    steno_profile_enable(s, 1);
-    struct op_time *time = inside_times(s, t->plan);
-    memset(time, 0, p->n_ops * sizeof *time);
-    if (steno_bench_phase(s, t->name, t->n) < 0) fail(t->name, steno_last_error(s));
-    for (int i = t->first; i < t->last; i++) {
-        const struct work w = work_of(m, p, i, i + 1, &t->shape);
-        int k = 0;
-        while (k + 1 < KINDS && of[k].kind != p->op[i].kind) k++;
-        ns[k] += (double)time[i].ns;
-        bound[k] += w.flops > 0 ? bound_of(&w, &b->roofs).ns : 0;
-        all += (double)time[i].ns;
-    }
-    steno_profile_enable(s, 0);
-    for (int k = 0; k < KINDS; k++) {
-        if (!(ns[k] > 0)) continue;
-        printf("    %-16s %9.3f ms, %5.1f %% of the time", of[k].name, ns[k] * 1e-6, 100 * ns[k] / all);
-        if (bound[k] > 0) printf(", %5.1f %% of the bound", 100 * bound[k] / ns[k]);
-        printf("\n");
-        report_row(&b->out, "%", counted(100 * ns[k] / all), 1, "kind_%s_%s", of[k].name, name);
-    }
 }
 
 /* A step of a language model reads more than one of Whisper's, and a machine may read short parts faster than long ones: the rate over
@@ -226,7 +320,8 @@ int main(int argc, char **argv)
     int n = 0;
     if (read_options(&b.o, argc, argv)) {
         fprintf(stderr, "usage: bench_shares [--tsv FILE] [--shape NAME] [--type TYPE] [--compute WORD] [--cpu LEVEL] [--runs 1..%d] "
-                        "[--threads 1..%d]\n", RUNS_MAX, ROUND_THREADS_MAX);
+                        "[--threads 1..%d]\n",
+                RUNS_MAX, ROUND_THREADS_MAX);
         return 2;
     }
     const int level = b.o.cpu ? cpu_level_from_name(b.o.cpu) : cpu_level_best();
