@@ -122,6 +122,20 @@ class Url(Case):
             self.assertNotIn("SECRET", self.read(journal).decode())
             for name in os.listdir(files): self.assertNotIn("SECRET", name + self.read(files, name).decode())
 
+    def test_parts_and_ids_of_an_address_have_files_of_their_own(self):
+        url = self.url("talk.wav?sig=a/b")
+        items = [{"audio_filepath": url, "offset": at, "duration": 1} for at in (1, 2)]
+        items += [{"audio_filepath": url, "id": name} for name in ("call#1", "call#2")]
+        with open(self.home + "/parts", "w") as f: f.write("".join(json.dumps(item) + "\n" for item in items))
+        p = self.start("batch", "-q", "-m", DIGITS, "-i", self.home + "/parts", "-f", "txt", "--output-dir", self.home + "/parts.d",
+                       "-o", self.home + "/parts.jsonl")
+        out, err = p.communicate(timeout=60)
+        self.assertEqual(p.returncode, 0, err)
+        names = os.listdir(self.home + "/parts.d")
+        self.assertEqual(len(names), len(items), names)
+        self.assertLess({"call#1.txt", "call#2.txt"}, set(names))
+        self.assertNotIn("sig", "".join(names))
+
     def test_secrets_are_not_in_a_report(self):
         for args in (("doctor",), ("doctor", "--json")):
             p = self.start(*args, self.url("none.gguf?sig=SECRET").replace("://", "://name:SECRET@"))

@@ -1,5 +1,6 @@
 /* steno: files of a batch's results, beside its JSON lines. SPDX-License-Identifier: MIT */
 #include "batch/out_files.h"
+#include "address.h"
 #include "cli/message.h"
 #include "out_name.h"
 #include <limits.h>
@@ -17,18 +18,21 @@ static int no_memory(void)
 
 /* ---- names ------------------------------------------------------------------------------------------------------------------- */
 
-/* The path that names are made of: the input's own, with its id in place of the stem if the manifest gave one. @return malloc'd, or NULL */
+/* The path that names are made of: the input's own, with its id in place of the stem if the manifest gave one, or if it is one of several
+ * parts. @return malloc'd, or NULL */
 static char *named_after(const struct manifest_item *it)
 {
     if (it->is_named_by_path || strcmp(it->id, it->path) == 0) return strdup(it->path);
-    const char *slash = strrchr(it->path, '/'), *ext = out_ext(it->path);
-    const size_t n = slash ? (size_t)(slash - it->path) + 1 : 0;
-    char *part = out_part(it->id), *path = part ? malloc(n + strlen(part) + strlen(ext) + 2) : NULL;
+    char *from = address_path(it->path), *part = out_part(it->id);
+    const char *slash = from ? strrchr(from, '/') : NULL, *ext = from ? out_ext(from) : "";
+    const size_t n = slash ? (size_t)(slash - from) + 1 : 0;
+    char *path = from && part ? malloc(n + strlen(part) + strlen(ext) + 2) : NULL;
     if (path) {
-        memcpy(path, it->path, n);
+        memcpy(path, from, n);
         sprintf(path + n, "%s.%s", part, ext);
     }
     free(part);
+    free(from);
     return path;
 }
 
