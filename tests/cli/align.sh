@@ -37,8 +37,10 @@ for f in known.srt known.vtt known.tsv known.json; do
     expect 0 "align reads the text of $f" align -q -m "$MODEL" -l zh "$DIGITS" @$f
     same "$T/out" from_text
 done
-IN=known.srt expect 0 "align reads subtitles from standard input" align -q -m "$MODEL" -l zh "$DIGITS" -
-same "$T/out" from_text
+for f in known.srt known.vtt known.tsv known.json; do
+    IN=$f expect 0 "align reads $f from standard input" align -q -m "$MODEL" -l zh "$DIGITS" -
+    same "$T/out" from_text
+done
 printf 'x' >bad.json
 expect 4 "align refuses a .json file that is none" align -q -m "$MODEL" -l zh "$DIGITS" @bad.json
 err_has "bad.json: it is not a transcript"

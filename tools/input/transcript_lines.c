@@ -8,6 +8,13 @@
 #include "sink.h"
 #include "utf8.h"
 
+/* Text may begin with a bracket, too: "[Music] ..." */
+static int is_json(const char *text)
+{
+    const char *next = text + 1 + (*text ? strspn(text + 1, " \t\r\n") : 0);
+    return (*text == '{' && strchr("\"}", *next)) || (*text == '[' && strchr("{]", *next));
+}
+
 enum transcript_form transcript_form_of(const char *name, const char *text)
 {
     static const struct { const char *end; enum transcript_form form; } known[] = {
@@ -21,7 +28,7 @@ enum transcript_form transcript_form_of(const char *name, const char *text)
     text += strspn(text, " \t\r\n");
     if (!strncmp(text, "start\tend\t", 10)) return TRANSCRIPT_TSV;
     if (!strncmp(text, "start,end,", 10)) return TRANSCRIPT_CSV;
-    return *text == '{' || *text == '[' ? TRANSCRIPT_JSON : TRANSCRIPT_TEXT;
+    return is_json(text) ? TRANSCRIPT_JSON : TRANSCRIPT_TEXT;
 }
 
 void transcript_lines_begin(struct transcript_lines *l, const char *name, char *text)
@@ -204,9 +211,10 @@ char *transcript_lines_text(const char *name, char *text, const char **why)
         sink_text(&to, line.text);
         sink_text(&to, "\n");
     }
-    *why = to.failed || l.has_no_memory ? "out of memory" : l.is_bad ? "it is not a transcript" : NULL;
+    const int has_no_memory = to.failed || l.has_no_memory;
+    *why = has_no_memory ? NULL : "it is not a transcript";
     transcript_lines_end(&l);
-    if (!*why) return all.p;
+    if (!has_no_memory && !l.is_bad) return all.p;
     free(all.p);
     return NULL;
 }

@@ -35,6 +35,7 @@ void transcript_lines_begin(struct transcript_lines *l, const char *name, char *
 int transcript_line_next(struct transcript_lines *l, struct transcript_line *line); /* 0: no more lines, or is_bad, or has_no_memory */
 void transcript_lines_end(struct transcript_lines *l);
 
-/* The text of all lines of a file's text, which is modified; each has a line end. @return malloc'd text; NULL: *why is the reason */
+/* The text of all lines of a file's text, which is modified; each has a line end. @return malloc'd text; NULL: *why is the reason,
+ * or NULL for no memory */
 char *transcript_lines_text(const char *name, char *text, const char **why);
 #endif

@@ -67,16 +67,15 @@ static int fail(const char *file, int rc, const char *reason)
 
 /* ---- the text ---- */
 
-/* Of subtitles, and of other transcripts, which the ending of a name shows, only the text is aligned.
- * @return 0: *reason has the cause */
+/* Of subtitles and other transcripts only the text is aligned. @return STENO_OK; or a status, with *reason */
 static int words_take(char **text, const char *name, const char **reason)
 {
-    const int is_transcript = transcript_form_of(name, *text) == TRANSCRIPT_CUES || transcript_form_of(name, "") != TRANSCRIPT_TEXT;
-    if (!is_transcript) return 1;
+    if (transcript_form_of(name, *text) == TRANSCRIPT_TEXT) return STENO_OK;
     char *spoken = transcript_lines_text(name, *text, reason);
     free(*text);
     *text = spoken;
-    return spoken != NULL;
+    if (!spoken && !*reason) return *reason = "out of memory for the text", STENO_ENOMEM;
+    return spoken ? STENO_OK : STENO_EIO;
 }
 
 /* Read TEXT from the operand, a file or standard input. @return EXIT_OK, or an exit code after a message */
@@ -92,7 +91,8 @@ static int text_read(char **text, const char *operand)
     else if (!(*text = strdup(operand))) how = TEXT_FILE_NO_MEMORY;
     if (how == TEXT_FILE_NO_MEMORY) return fail(name, STENO_ENOMEM, "out of memory for the text");
     if (how != TEXT_FILE_READ) return fail(name, STENO_EIO, why);
-    if (!inline_text && !words_take(text, from_stdin ? operand : operand + 1, &reason)) return fail(name, STENO_EIO, reason);
+    const int rc = inline_text ? STENO_OK : words_take(text, from_stdin ? operand : operand + 1, &reason);
+    if (rc) return fail(name, rc, reason);
     const int64_t bad = utf8_invalid_at(*text);
     if (bad >= 0) return message_usage("the text is not valid UTF-8 at byte %lld", (long long)bad);
     utf8_strip(*text, &n);

@@ -117,7 +117,7 @@ static char *text_of(const char *path)
     }
     char *text = transcript_lines_text(path, file, &reason);
     free(file);
-    if (!text) message("%s: %s", name, reason);
+    if (!text) message("%s: %s", name, reason ? reason : "out of memory");
     return text;
 }
 

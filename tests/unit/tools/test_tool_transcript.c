@@ -84,6 +84,7 @@ static void test_subtitles_are_read_as_people_have_them(void **state)
         if (transcript_line_next(&l, &line)) fail_msg("%zu: another line, '%s'", i, line.text);
         transcript_lines_end(&l);
     }
+    expect("-", "[Music] one\n{laughs}\n", LINES({ "[Music] one", -1, -1, 1 }, { "{laughs}", -1, -1, 2 }), 0); /* no JSON */
     expect("-", "[ar:x]\n[00:01.5]<00:01.50>one <00:02.00> two\n[00:03][00:09.00]three\n",
            LINES({ "one  two", 1500, 3000, 1 }, { "three", 3000, -1, 2 }), 0);
     expect("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nit&#39;s &#x27;&#x1F600; &#0; &#xD800; &bad;\n",
