@@ -504,7 +504,8 @@ set(costs
     api.resident_lanes 14 api.sentences 14 cli.verify 14 unit.executor 14 cli.convert_memory 13 api.tasks 12 cli.compat_segments 12
     cli.other_cli 12 cli.verbs 12 golden.lm_plans 12 api.fallback 11 api.kquants 11 api.options 11 cli.batch 11 cli.inputs 11 cli.kill 11
     cli.kinds 11 cli.many_inputs 11 unit.plan_joined 11 unit.plan_shared 11 unit.media_seek 18 api.strokes 18 cli.record 11
-    api.timings 10 cli.resume_plain 25 unit.plan_network 16 emulated.program.Conroe 15 golden.shipped 14 cli.clock 12 api.music 12
+    api.timings 10 cli.resume_plain 25 cli.resume_options 14 golden.align_results 14 unit.plan_distances 20 unit.plan_network 16
+    emulated.program.Conroe 15 golden.shipped 14 cli.clock 12 api.music 12
     api.prefixes 12 unit.out_hostile 11 golden.parakeet_nomem 30 golden.parakeet_forms 14
     serve.attacks 37 serve.options 30 serve.fields 28 serve.realtime 25 serve.page 23 serve.process 14 serve.load 7 serve.load_waits 20
     serve.load_faults 25 serve.transcriptions 13 serve.stream 10 serve.systemd 8 serve.text 7 serve.listen 6 unit.serve_http_limits 9
