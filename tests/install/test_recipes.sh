@@ -34,13 +34,22 @@ for file in PKGBUILD .SRCINFO steno.rb; do grep -qF "$homepage" "$tmp/$file" || 
 # Packages with placeholders are not published.
 mkdir -p "$tmp/tree/packaging" "$tmp/tree/script"
 cp -r script/. "$tmp/tree/script"
-released() { # released ADDRESS: what script/package --release prints; it ends before it builds, for want of sources
-    sed "s/steno\\.invalid/$1/" packaging/release >"$tmp/tree/packaging/release"
+released() { # released CONTACT HOMEPAGE: what script/package --release prints; it ends before it builds, for want of sources
+    printf 'contact=%s\nhomepage=%s\n' "$1" "$2" >"$tmp/tree/packaging/release"
     (cd "$tmp/tree" && SOURCE_DATE_EPOCH=1 script/package --release 2>&1) || true
 }
-released steno.invalid | grep -q "nothing is built: packaging/release has placeholders (contact,homepage)" ||
-    fail "script/package --release accepts placeholders"
-! released example.com | grep -q placeholders || fail "script/package --release refuses addresses"
+person="A. Person <person@example.com>" nobody="Nobody <nobody@steno.invalid>" page=https://example.com/steno
+refuses() { # refuses NAMES CONTACT HOMEPAGE
+    released "$2" "$3" | grep -qF "nothing is built: packaging/release has placeholders ($1)" ||
+        fail "script/package --release accepts a placeholder of $1: $2, $3"
+}
+refuses contact,homepage "$nobody" https://steno.invalid
+refuses contact "$nobody" "$page"
+host=steno.invalid
+for address in https://$host https://$host/ "https://$host " https://www.$host:8443/steno HTTPS://STENO.INVALID; do
+    refuses homepage "$person" "$address"
+done
+! released "$person" "$page" | grep -q placeholders || fail "script/package --release refuses addresses"
 [ -z "$(sed -n '/\.invalid/p' packaging/release)" ] || echo "placeholders stand in packaging/release"
 
 # ---- options, paths, libraries
