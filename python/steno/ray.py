@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+import re
 import time
+import uuid
 from itertools import groupby
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -30,6 +31,8 @@ AUDIO_OPTIONS = ("audio_track", "channels")
 WORKER_OPTIONS = ("workers", "cpus", "batch_size", "retries", *AUDIO_OPTIONS) # of dataset, not of the transcription
 COLUMNS = ("id", *PLACE, "text", "language", "duration", "error", "segments")
 ASKED = ("path", "channel", *OPTIONS) # members of a row that determine its results
+NOT_RESULTS = ("threads", "sessions", "draft", "download", "revision", "cache_dir", "hub") # of Model, beside what its files determine
+PATIENCE = 10.0 # seconds until a file that another process writes is whole
 
 
 def number_of(name: str, value: Union[str, int], words: Mapping[str, int], first: int) -> int:
@@ -46,7 +49,10 @@ def row_of(item: Union[str, Mapping[str, Any]]) -> Row:
     given: Mapping[str, Any] = {"path": item} if isinstance(item, str) else item
     path = next((given[name] for name in PATHS if given.get(name)), None)
     if path is None:
-        raise ValueError(f"an input has none of {', '.join(PATHS)}: {dict(given)}")
+        raise ValueError(f"an input has none of {', '.join(PATHS)}: its members are {', '.join(map(str, given)) or 'none'}")
+    scheme = re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", str(path)) # what follows may be secret
+    if scheme:
+        raise ValueError(f"{given.get('id') or 'an input'}: a URL ({scheme[0]}...) is an input of steno batch alone; fetch it first")
     ranged = [name for name in ("offset", "duration") if given.get(name) is not None]
     if ranged:
         raise ValueError(f"{path}: {ranged[0]} is an option of steno batch alone; cut the file first")
@@ -63,9 +69,14 @@ def row_of(item: Union[str, Mapping[str, Any]]) -> Row:
     return {"id": str(given.get("id") or path), "path": str(path), "channel": number, **own}
 
 
-def absolute(path: str) -> str:
-    """A path that a process in another folder can use. What is no file here, such as the name of a model, stays as it is."""
-    return os.path.abspath(path) if os.path.exists(path) else path
+def absolute(model: str) -> str:
+    """A model for a process in another folder: a path, or a name, which stays as it is."""
+    return os.path.abspath(model) if os.path.exists(model) else model
+
+
+def placed(row: Row) -> Row:
+    """A row for a process in another folder. Its file may be gone."""
+    return {**row, "path": os.path.abspath(row["path"])}
 
 
 def rows_of_manifest(manifest: Union[str, os.PathLike[str], Iterable[Any]]) -> List[Row]:
@@ -112,17 +123,46 @@ def places_of(path: str, track: int, channel: int) -> List[Tuple[Optional[int], 
     return places
 
 
-def job_of(model: Model, options: Mapping[str, Any], audio_track: Union[str, int], channels: Union[str, int]) -> Row:
-    """What determines the results beside the rows, as JSON has it. Threads and sizes of batches do not."""
+def digest_of(model: Model) -> str:
     digest = hashlib.sha256()
     for file in model.files:
         with open(file, "rb") as f:
             for part in iter(lambda: f.read(1 << 20), b""):
                 digest.update(part)
-    job = {"version": VERSION, "model": digest.hexdigest(), "audio_track": audio_track, "channels": channels,
-           "options": {name: options[name] for name in sorted(options)}}
-    plain: Row = json.loads(json.dumps(job, default=lambda value: value.tolist())) # of an array
-    return plain
+    return digest.hexdigest()
+
+
+def plain(value: Any) -> Any:
+    """The value of an option that JSON does not have by itself. TypeError: it cannot be stated."""
+    if isinstance(value, Model):
+        return {"model": digest_of(value), **{name: given for name, given in value._again[1].items() if name not in NOT_RESULTS}}
+    if hasattr(value, "tolist"): # an array
+        return value.tolist()
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    if isinstance(value, Iterable) and not isinstance(value, Iterator): # an iterator would be empty afterwards
+        return list(value)
+    raise TypeError(f"{type(value).__name__} cannot be stated")
+
+
+def stated(options: Mapping[str, Any]) -> Row:
+    """Options as JSON has them."""
+    out: Row = {}
+    for name in sorted(options):
+        try:
+            out[name] = json.loads(json.dumps(options[name], default=plain))
+        except TypeError as e:
+            raise TypeError(f"job.json cannot have the option {name}: {e}") from None
+    return out
+
+
+def job_of(model: Model, options: Mapping[str, Any], audio_track: Union[str, int], channels: Union[str, int]) -> Row:
+    """What determines the results beside the rows, as JSON has it. Threads and sizes of batches do not."""
+    return {"version": VERSION, "model": digest_of(model), "audio_track": audio_track, "channels": channels, "options": stated(options)}
 
 
 class Store:
@@ -136,41 +176,55 @@ class Store:
         os.makedirs(os.path.join(self.folder, "attempts"), exist_ok=True)
         path = os.path.join(self.folder, "job.json")
         if not os.path.exists(path):
-            if next(self.read(), None):
+            if next(self.read(), None) and not os.path.exists(path): # another process may have been faster
                 raise ValueError(f"{self.folder} has results, but no job.json that states their options; give another folder")
             self._enter(job, path)
-        with open(path, encoding="utf-8") as f:
-            was = json.load(f)
+        was = self._entered(path)
         for name in job:
             if json.dumps(was.get(name)) != json.dumps(job[name]): # a NaN equals itself
                 raise ValueError(f"{self.folder} has results of another job: {name} is {was.get(name)!r} there, {job[name]!r} here; "
                                  "give another folder")
 
     def _enter(self, job: Row, path: str) -> None:
-        """Write job.json whole, unless another process does."""
-        handle, own = tempfile.mkstemp(suffix=".part", dir=self.folder)
-        with os.fdopen(handle, "w", encoding="utf-8") as f:
-            json.dump(job, f, ensure_ascii=False)
-            f.flush()
-            os.fsync(f.fileno())
+        """Write job.json, unless another process does."""
+        own = self._write([job])
         try:
             os.link(own, path)
         except FileExistsError:
             pass
-        except OSError: # a file system without links
-            os.replace(own, path)
-            return
+        except OSError: # a file system without links: others wait until it is whole
+            try:
+                self._write([job], path)
+            except FileExistsError:
+                pass
         os.remove(own)
+
+    def _entered(self, path: str) -> Row:
+        end = time.monotonic() + PATIENCE
+        while True:
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            try:
+                job: Row = json.loads(text)
+                return job
+            except ValueError:
+                if time.monotonic() > end:
+                    raise ValueError(f"{path} is not whole: remove it, if the folder has no results") from None
+            time.sleep(0.05)
+
+    def _write(self, rows: Iterable[Row], path: Optional[str] = None) -> str:
+        """Write a file that does not exist yet. Its mode is that of the umask, because workers may be of other users. Returns its path."""
+        path = path or os.path.join(self.folder, uuid.uuid4().hex + ".part")
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "w", encoding="utf-8") as f:
+            for row in rows:
+                f.write(json.dumps(row, ensure_ascii=False) + "\n")
+            f.flush()
+            os.fsync(f.fileno())
+        return path
 
     def write(self, rows: Sequence[Row], asked: Mapping[str, Row]) -> None:
         """Store results; asked: the row of each id."""
-        handle, path = tempfile.mkstemp(suffix=".part", dir=self.folder)
-        with os.fdopen(handle, "w", encoding="utf-8") as f:
-            for row in rows:
-                request = {name: asked[row["id"]][name] for name in ASKED}
-                f.write(json.dumps({**row, "asked": request}, ensure_ascii=False) + "\n")
-            f.flush()
-            os.fsync(f.fileno())
+        path = self._write({**row, "asked": {name: asked[row["id"]][name] for name in ASKED}} for row in rows)
         os.replace(path, path[:-len(".part")] + ".jsonl")
 
     def finished(self, rows: Iterable[Row]) -> set[str]:
@@ -355,7 +409,7 @@ def transcribe(manifest: Union[str, os.PathLike[str], Iterable[Any]], output: Un
     audio = {"audio_track": "auto", "channels": "mix", **{name: options[name] for name in AUDIO_OPTIONS if name in options}}
     check_audio(**audio)
     model = absolute(model)
-    store, rows = Store(os.path.abspath(output)), [{**row, "path": absolute(row["path"])} for row in rows_of_manifest(manifest)]
+    store, rows = Store(os.path.abspath(output)), list(map(placed, rows_of_manifest(manifest)))
     with Model(model, index_only=1) as described:
         store.claim(job_of(described, own, **audio))
     finished = store.finished(rows)

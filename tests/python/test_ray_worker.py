@@ -3,14 +3,17 @@ import array
 import glob
 import json
 import os
+import shutil
 import tempfile
+import threading
 import unittest
 import wave
+from unittest import mock
 
 import recordings as r
 
 from steno import AudioError, Model
-from steno.ray import Transcribe, failed_row, joined, row_of, rows_of_manifest, transcribe
+from steno.ray import Store, Transcribe, failed_row, job_of, joined, row_of, rows_of_manifest, transcribe
 
 
 def batch(folder, lines, *options):
@@ -144,6 +147,82 @@ class Worker(unittest.TestCase):
             self.assertRaisesRegex(ValueError, "clip_timestamps", Transcribe, r.MODEL, threads=1, output=output,
                                    options={**options, "clip_timestamps": array.array("d", [0, 1])})
 
+    def test_options_are_models_lists_and_numbers(self):
+        with tempfile.TemporaryDirectory() as folder, Model(r.LM) as lm, Model(r.MODEL, index_only=1) as model:
+            def stated(**options):
+                return job_of(model, options, "auto", "mix")["options"]
+            copy = os.path.join(folder, "copy.gguf")
+            shutil.copy(r.LM, copy)
+            with Model(copy, threads=2) as same, Model(copy, index_only=1) as described:
+                self.assertEqual(stated(punctuation=lm), stated(punctuation=same))
+                self.assertNotEqual(stated(punctuation=lm), stated(punctuation=described)) # its options differ
+            self.assertNotEqual(stated(punctuation=lm), stated(punctuation=model))
+            self.assertEqual(stated(clip_timestamps=range(2), stop=("a", "b"), prompt_tokens={3, 1}, vad={"threshold": 0.5}),
+                             {"clip_timestamps": [0, 1], "stop": ["a", "b"], "prompt_tokens": [1, 3], "vad": {"threshold": 0.5}})
+            for bad in (object(), iter([1.0]), print, {(0, 1): 1}, {"a", 1}):
+                self.assertRaisesRegex(TypeError, "option clip_timestamps", stated, beam_size=2, clip_timestamps=bad)
+            Transcribe(r.MODEL, threads=1, output=os.path.join(folder, "out"), options={"punctuation": lm})
+
+    def test_text_of_a_recording_that_is_gone_stays(self):
+        with tempfile.TemporaryDirectory() as folder:
+            here = os.getcwd()
+            self.addCleanup(os.chdir, here)
+            os.chdir(folder)
+            shutil.copy(r.DEMO, "a.wav")
+            path = os.path.abspath("a.wav")
+            Transcribe(r.MODEL, threads=1, output="out", options={"language": "en"})({"id": ["a.wav"], "path": [path]})
+            for _ in range(2):
+                self.assertEqual(transcribe(["a.wav"], "out", os.path.join(here, r.MODEL), language="en")["skipped"], 1)
+                if os.path.exists("a.wav"):
+                    os.remove("a.wav")
+
+    def test_processes_of_other_users_can_read(self):
+        was = os.umask(0o027)
+        self.addCleanup(os.umask, was)
+        with tempfile.TemporaryDirectory() as output:
+            Transcribe(r.MODEL, threads=1, output=output)({"id": ["a"], "path": [r.DEMO]})
+            names = glob.glob(output + "/*.json*")
+            self.assertEqual([os.stat(name).st_mode & 0o777 for name in names], [0o640] * 2)
+
+    def test_workers_claim_a_folder_together(self):
+        job = {"version": "1", "options": {}}
+        for links in (True, False):
+            with tempfile.TemporaryDirectory() as output, mock.patch("os.link", os.link if links else mock.Mock(side_effect=PermissionError)):
+                failures = []
+
+                def worker(i):
+                    store = Store(output)
+                    try:
+                        store.claim(job if i else {**job, "options": {"beam_size": 2}})
+                        store.write([failed_row("a", "lost")], {"a": row_of("a")})
+                    except Exception as e:
+                        failures.append((i, e))
+                threads = [threading.Thread(target=worker, args=(i,)) for i in range(8)]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+                first = {0} if 0 not in [i for i, _ in failures] else set(range(1, 8))
+                self.assertEqual({i for i, _ in failures}, set(range(8)) - first, failures)
+                self.assertTrue(all("results of another job" in str(e) for _, e in failures), failures)
+                self.assertEqual(glob.glob(output + "/*.part"), [])
+
+    def test_a_claim_between_two_looks_is_no_error(self):
+        job = {"version": "1"}
+        with tempfile.TemporaryDirectory() as output:
+            class Slow(Store): # another worker is faster
+                def read(self):
+                    if not os.path.exists(os.path.join(output, "job.json")):
+                        other = Store(output)
+                        other.claim(job)
+                        other.write([failed_row("a", "lost")], {"a": row_of("a")})
+                    return super().read()
+            Slow(output).claim(job)
+            with open(os.path.join(output, "job.json"), "w") as f:
+                f.write('{"version')
+            with mock.patch("steno.ray.PATIENCE", 0.1):
+                self.assertRaisesRegex(ValueError, "job.json is not whole", Store(output).claim, job)
+
     def test_results_of_no_folder_are_an_error(self):
         with tempfile.TemporaryDirectory() as folder:
             missing = os.path.join(folder, "typo")
@@ -164,6 +243,12 @@ class Worker(unittest.TestCase):
                          ([{"path": "a", "channel": 0.5}], "channel 0.5"), ([{"path": "a", "channel": -2}], "channel -2"),
                          ([{"path": "a", "channel": "left"}], "channel 'left'")):
             self.assertRaisesRegex(ValueError, why, rows_of_manifest, bad)
+        url = "https://me:secret@example.com/a.wav?sig=secret"
+        for bad, why in ((url, "^an input: a URL .https://"), ({"path": url, "channel": "left"}, "^an input: a URL"),
+                         ({"id": "call", "audio_filepath": url}, "^call: a URL"), ({"url": url}, "none of path")):
+            with self.assertRaisesRegex(ValueError, why) as caught:
+                rows_of_manifest(["b.wav", bad])
+            self.assertNotIn("secret", str(caught.exception))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import sys
 import pandas
 from pyspark.sql import SparkSession
 
-from steno.ray import OPTIONS, Transcribe, absolute, rows_of_manifest
+from steno.ray import OPTIONS, Transcribe, absolute, placed, rows_of_manifest
 
 FIELDS = "id string, text string, language string, duration double, error string, segments string"
 workers = {} # of a process, by model
@@ -28,8 +28,7 @@ def transcribe(model, threads):
 def main(model, manifest, output):
     spark = SparkSession.builder.appName("steno").config("spark.sql.execution.arrow.maxRecordsPerBatch", "32").getOrCreate()
     threads = int(spark.conf.get("spark.task.cpus", "1"))
-    given = ({**row, "path": absolute(row["path"])} for row in rows_of_manifest(manifest))
-    rows = [tuple(row[name] for name in ("id", "path", "channel", *OPTIONS)) for row in given]
+    rows = [tuple(placed(row)[name] for name in ("id", "path", "channel", *OPTIONS)) for row in rows_of_manifest(manifest)]
     table = spark.createDataFrame(rows, "id string, path string, channel int, " + ", ".join(f"{name} string" for name in OPTIONS))
     parts = max(1, min(spark.sparkContext.defaultParallelism, len(rows)))
     table.repartition(parts).mapInPandas(transcribe(absolute(model), threads), FIELDS).write.json(output)
