@@ -134,19 +134,20 @@ def digest_of(model: Model) -> str:
 
 def plain(value: Any) -> Any:
     """The value of an option that JSON does not have by itself. TypeError: it cannot be stated."""
+    given: Any = value # without what isinstance makes of its type
     if isinstance(value, Model):
-        return {"model": digest_of(value), **{name: given for name, given in value._again[1].items() if name not in NOT_RESULTS}}
+        return {"model": digest_of(value), **{name: option for name, option in value._again[1].items() if name not in NOT_RESULTS}}
     if hasattr(value, "tolist"): # an array
-        return value.tolist()
+        return given.tolist()
     if isinstance(value, os.PathLike):
-        return os.fsdecode(value)
+        return os.fsdecode(given)
     if isinstance(value, Mapping):
-        return dict(value)
+        return dict(given)
     if isinstance(value, (set, frozenset)):
-        return sorted(value)
+        return sorted(given)
     if isinstance(value, Iterable) and not isinstance(value, Iterator): # an iterator would be empty afterwards
-        return list(value)
-    raise TypeError(f"{type(value).__name__} cannot be stated")
+        return list(given)
+    raise TypeError(f"{type(given).__name__} cannot be stated")
 
 
 def stated(options: Mapping[str, Any]) -> Row:
