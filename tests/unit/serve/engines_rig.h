@@ -110,7 +110,8 @@ struct piece {
     struct work w;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int is_over, n_ended, n_admitted, n_output, n_segments;
+    int is_over, n_ended, n_admitted, n_output;
+    _Atomic int n_segments;
     struct api_error error;
     struct sink_memory text; /* of two writers */
     steno_transcribe_params params;
