@@ -15,7 +15,7 @@ int session_should_stop(steno_session *s)
     if (atomic_load(&s->cancel)) return 1;
     int stop = s->should_abort && s->should_abort(s->abort_user);
     if (!stop) stop = s->params && s->params->should_abort && s->params->should_abort(s->params->user);
-    if (stop) atomic_store(&s->cancel, 1); /* later checks give the same answer */
+    if (stop && !s->stops_parts) atomic_store(&s->cancel, 1); /* later checks give the same answer */
     return stop;
 }
 

@@ -44,6 +44,7 @@ struct steno_session {
     int64_t chain_rows;         /* its rows of the current chain */
     steno_error error;
     _Atomic int cancel;
+    int stops_parts;            /* should_abort ends a part of the call only: its answer is not kept in `cancel` */
     int entered;                /* a public call on it has entered and not left (lib/entry.c) */
     const steno_transcribe_params *params; /* of the running request */
     int (*should_abort)(void *user);       /* of the running call, if it has other parameters */
@@ -60,6 +61,6 @@ void session_begin(steno_session *s); /* and clears results */
 void session_forget(steno_session *s); /* clears error, cancel and results only: the batch may be running for others, on another thread */
 /* Passes on the status of executor x, and copies its reason to the session's error. */
 int session_ran(steno_session *s, const struct exec *x, int rc);
-int session_should_stop(steno_session *s); /* once true, it stays true until the next call begins */
+int session_should_stop(steno_session *s); /* once true, it stays true until the next call begins, but see stops_parts */
 int session_stop(void *session);           /* the same, as a callback of streams */
 #endif

@@ -21,7 +21,7 @@ struct realign {
     struct realigned *t;     /* [n] */
     int n, at, done;         /* transcripts; the one whose segments are added; those before `done` have ended */
     int in_run;              /* the networks run, for all transcripts of the run */
-    int stopped;             /* a transcript's should_abort ended the last work, and not the session */
+    int stopped;             /* a should_abort ends the work at hand: the run, or the transcript `at` */
     steno_transcribe_params scope; /* those of the work at hand: should_abort */
 };
 
@@ -38,9 +38,6 @@ static void fail(struct realign *j, struct realigned *t, int rc)
     t->of->error = j->s->error;
     r->text.len = t->n_text;
     r->text.err = 0;
-    if (!j->stopped || j->n == 1) return;
-    j->stopped = 0; /* the others go on */
-    atomic_store(&j->s->cancel, 0);
 }
 
 static void finish(struct realign *j, struct realigned *t)
@@ -61,25 +58,33 @@ static void finish(struct realign *j, struct realigned *t)
 
 /* ---- requests to stop */
 
-static int wants_stop(const struct realigned *t)
+static int stop_asked(const struct realigned *t)
 {
     const steno_transcribe_params *p = &t->of->p;
     return p->should_abort && p->should_abort(p->user);
 }
 
-/* A run ends early only if all its transcripts ask for it. */
+static struct realigned *transcript_of(const struct realign *j, const struct aligner_clip *c) { return &j->t[c->transcript]; }
+
+/* Do all transcripts of the run ask for its end? Those that have failed are not asked. */
+static int run_stop_asked(const struct realign *j)
+{
+    const struct aligner_batch *b = aligner_batch_of(j->s->batch);
+    const struct realigned *last = NULL;
+    for (uint32_t i = 0; i < b->n; i++) {
+        const struct realigned *t = transcript_of(j, &b->clip[i]);
+        if (t != last && !t->of->status && !stop_asked(t)) return 0;
+        last = t;
+    }
+    return 1;
+}
+
+/* Once true, it stays true until the work at hand has ended. */
 static int should_abort(void *user)
 {
     struct realign *j = user;
-    const struct aligner_batch *b = aligner_batch_of(j->s->batch);
-    int stop = 1, last = -1;
-    if (!j->in_run) stop = wants_stop(&j->t[j->at]);
-    for (uint32_t i = 0; j->in_run && i < b->n && stop; i++) {
-        if (b->clip[i].transcript != last) stop = wants_stop(&j->t[b->clip[i].transcript]);
-        last = b->clip[i].transcript;
-    }
-    j->stopped |= stop;
-    return stop;
+    if (!j->stopped) j->stopped = j->in_run ? run_stop_asked(j) : stop_asked(&j->t[j->at]);
+    return j->stopped;
 }
 
 /* ---- segments */
@@ -150,15 +155,24 @@ static void settle_all(struct realign *j, int transcript, int to, uint32_t *k)
     while (*k < b->n && b->clip[*k].transcript == transcript) ++*k; /* of one that failed */
 }
 
+/* Runs the clips, unless all their transcripts have failed. */
+static void run(struct realign *j)
+{
+    const struct aligner_batch *b = aligner_batch_of(j->s->batch);
+    uint32_t n_failed = 0;
+    while (n_failed < b->n && transcript_of(j, &b->clip[n_failed])->of->status) n_failed++;
+    if (n_failed == b->n) return;
+    j->in_run = 1;
+    const int rc = aligner_run(j->s);
+    j->in_run = j->stopped = 0;
+    for (uint32_t i = 0; rc && i < b->n; i++) fail(j, transcript_of(j, &b->clip[i]), rc);
+}
+
 /* Runs the clips, and settles all segments before segment `to` of the current transcript. @return its status */
 static int run_end(struct realign *j, int to)
 {
-    const struct aligner_batch *b = aligner_batch_of(j->s->batch);
     uint32_t k = 0;
-    j->in_run = 1;
-    const int rc = b->n ? aligner_run(j->s) : STENO_OK;
-    j->in_run = 0;
-    for (uint32_t i = 0; rc && i < b->n; i++) fail(j, &j->t[b->clip[i].transcript], rc);
+    run(j);
     for (; j->done < j->at; j->done++) {
         settle_all(j, j->done, j->t[j->done].n, &k);
         finish(j, &j->t[j->done]);
@@ -240,6 +254,7 @@ static void transcript_add(struct realign *j)
         if (session_should_stop(j->s)) rc = err_set(&j->s->error, STENO_ECANCELED, "canceled");
         else rc = segment_add(j, i);
     }
+    j->stopped = 0;
     if (rc) fail(j, t, rc);
 }
 
@@ -278,7 +293,9 @@ int aligner_align_results(steno_session *s, struct align_result *results, int n)
     }
     j.scope = (steno_transcribe_params){ .should_abort = should_abort, .user = &j };
     s->params = &j.scope;
+    s->stops_parts = 1;
     if (has_audio) align_all(&j);
+    s->stops_parts = 0;
     for (int i = 0; i < n; i++) {
         buf_free(&j.t[i].segments);
         buf_free(&j.t[i].words);

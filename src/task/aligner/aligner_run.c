@@ -12,13 +12,19 @@ enum { CHAIN_MARKS = ROWS_OUT_MIN /* of a chain, that run together */ };
 
 /* ---- the texts */
 
+static void cut(struct buf *b, size_t len)
+{
+    b->len = len;
+    b->err = 0;
+}
+
 void aligner_text_begin(struct aligner_session *a)
 {
     buf_clear(&a->prompt);
     buf_clear(&a->ends);
 }
 
-int aligner_text_add(steno_session *s)
+static int words_encode(steno_session *s)
 {
     struct aligner_session *a = aligner_of(s);
     const int32_t mark = aligner_model_of(s->model)->mark;
@@ -32,6 +38,17 @@ int aligner_text_add(steno_session *s)
         buf_add(&a->ends, &end, sizeof end);
     }
     return a->prompt.err || a->ends.err ? err_nomem(&s->error, a->prompt.len, "the text to align") : STENO_OK;
+}
+
+int aligner_text_add(steno_session *s)
+{
+    struct aligner_session *a = aligner_of(s);
+    const size_t n_prompt = a->prompt.len, n_ends = a->ends.len;
+    const int rc = words_encode(s);
+    if (!rc) return STENO_OK;
+    cut(&a->prompt, n_prompt);
+    cut(&a->ends, n_ends);
+    return rc;
 }
 
 /* ---- the clips of a run */

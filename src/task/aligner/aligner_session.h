@@ -62,7 +62,7 @@ int aligner_audio_end(steno_session *s);
 
 /* ---- aligner_run.c: clips that run together */
 
-/* Begins texts, and adds the words in a->words to them. */
+/* Begins texts, and adds the words in a->words to them: all, or none if it fails. */
 void aligner_text_begin(struct aligner_session *a);
 int aligner_text_add(steno_session *s);
 static inline size_t aligner_text_words(const struct aligner_session *a) { return a->ends.len / sizeof(int32_t); }

@@ -109,17 +109,19 @@ struct call {
     steno_error e[N];
 };
 
+static steno_align_item *item_new(struct call *c, int i)
+{
+    transcribe(i);
+    source_make(&c->src[i], &c->r[i], i);
+    c->p[i] = params_of(NULL);
+    c->item[i] = (steno_align_item){ .size = sizeof c->item[i], .status = 99, .of = of[i], .src = &c->src[i], .params = &c->p[i],
+                                     .error = &c->e[i] };
+    return &c->item[i];
+}
+
 static void call_new(struct call *c, int first)
 {
-    for (int k = 0; k < N; k++) {
-        const int i = (first + k) % N;
-        transcribe(i);
-        source_make(&c->src[i], &c->r[i], i);
-        c->p[i] = params_of(NULL);
-        c->item[i] = (steno_align_item){ .size = sizeof c->item[i], .status = 99, .of = of[i], .src = &c->src[i], .params = &c->p[i],
-                                         .error = &c->e[i] };
-        c->at[k] = &c->item[i];
-    }
+    for (int k = 0; k < N; k++) c->at[k] = item_new(c, (first + k) % N);
 }
 
 /* All but transcript `but` have their words; that one is as it was, with this status and reason. */
@@ -165,6 +167,45 @@ static int stop_later(void *user)
     return ++r->calls > r->stop_after;
 }
 
+static void stops_at(struct call *c, int i, int after)
+{
+    c->r[i].stop_after = after;
+    c->p[i].user = &c->r[i];
+    c->p[i].should_abort = stop_later;
+}
+
+/* Transcript `first` stops at its first question, or at a later one, with some of its clips in a run that the next one begins or fills. */
+static void stop_at_any(steno_session *s, int first, int then)
+{
+    enum { FEW = 3, MANY = 20000 };
+    static struct call c;
+    int after = 0, status = STENO_ECANCELED;
+    for (; status && after < MANY; after += 1 + after / 2) {
+        steno_align_item *some[FEW] = { item_new(&c, first), item_new(&c, then), item_new(&c, 1) };
+        stops_at(&c, first, after);
+        steno_align_results(s, some, FEW);
+        status = c.item[first].status;
+        assert_int_equal(status, status ? STENO_ECANCELED : 0);
+        assert_true(result_digest(of[first]) == (status ? before : alone)[first]);
+        if (c.item[then].status || c.item[1].status) fail_msg("%d stops %d at %d: %s", first, then, after, c.e[then].text);
+        assert_true(result_digest(of[then]) == alone[then] && result_digest(of[1]) == alone[1]);
+    }
+    assert_true(!status && after > 1);
+}
+
+static void test_a_transcript_that_stops_leaves_the_others_alone(void **state)
+{
+    (void)state;
+    static int const windows[] = { 1, 4, 16 };
+    for (size_t k = 0; k < sizeof windows / sizeof *windows; k++) {
+        steno_batch *b;
+        steno_session *s = session_of(aligner, windows[k], NULL, &b);
+        stop_at_any(s, 2, 7);
+        if (windows[k] == 4) stop_at_any(s, 2, LONG);
+        session_gone(s, b);
+    }
+}
+
 static void test_a_transcript_that_fails_leaves_the_others_alone(void **state)
 {
     (void)state;
@@ -178,9 +219,7 @@ static void test_a_transcript_that_fails_leaves_the_others_alone(void **state)
         assert_int_equal(steno_align_results(s, c.at, N), STENO_ESOURCE);
         check(&c, i, STENO_ESOURCE, "the audio source failed after");
         call_new(&c, 0);
-        c.r[i].stop_after = (int)k % 3;
-        c.p[i].user = &c.r[i];
-        c.p[i].should_abort = stop_later;
+        stops_at(&c, i, (int)k % 3);
         assert_int_equal(steno_align_results(s, c.at, N), STENO_ECANCELED);
         check(&c, i, STENO_ECANCELED, "cancel");
     }
@@ -233,11 +272,34 @@ static void test_a_cancelled_session_ends_the_call(void **state)
     steno_session_close(s);
 }
 
+static int stop_and_cancel(void *user)
+{
+    steno_cancel(user);
+    return 1;
+}
+
+/* The session is cancelled while a should_abort ends a transcript. */
+static void test_a_stop_does_not_hide_that_the_session_is_cancelled(void **state)
+{
+    (void)state;
+    static struct call c;
+    steno_session *s = qwen_session(aligner);
+    call_new(&c, 0);
+    c.p[1].user = s;
+    c.p[1].should_abort = stop_and_cancel;
+    assert_int_equal(steno_align_results(s, c.at, N), STENO_ECANCELED);
+    for (int i = 1; i < N; i++)
+        if (i != EMPTY && i != SILENT) assert_int_equal(c.item[i].status, STENO_ECANCELED);
+    steno_session_close(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_transcripts_that_share_runs_have_their_own_words),
         cmocka_unit_test(test_a_transcript_that_fails_leaves_the_others_alone),
+        cmocka_unit_test(test_a_transcript_that_stops_leaves_the_others_alone),
+        cmocka_unit_test(test_a_stop_does_not_hide_that_the_session_is_cancelled),
         cmocka_unit_test(test_a_transcript_is_aligned_once_in_a_call),
         cmocka_unit_test(test_a_cancelled_session_ends_the_call),
     };
