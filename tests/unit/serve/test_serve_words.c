@@ -53,25 +53,27 @@ static void wait_over(struct piece *x)
     assert_int_equal(is_over(x), 1);
 }
 
-/* A model with two sessions. The first file is held, the second one, with this timeout (0: default), has its text and waits. */
-static void two_wait(struct rig *r, struct piece x[2], double timeout_s)
+/* A model with n sessions, or one more. The first file is held, the others, with this timeout (0: default), have their texts and wait. */
+static void texts_wait(struct rig *r, struct piece *x, int n, double timeout_s)
 {
     static const char spoken[] = "tests/data/demo.wav";
     rig_init(r, 1);
     r->aligner = aligner;
-    r->p.parallel = 1;
+    r->p.parallel = (n + 1) / 2; /* twice as many sessions */
     rig_open(r);
     held.is_here = held.is_free = 0;
-    for (int i = 0; i < 2; i++) piece_init(&x[i], engines_at(r->es, 0), i ? "b" : "a"); /* each has a session */
+    for (int i = 0; i < n; i++) piece_init(&x[i], engines_at(r->es, 0), i ? "b" : "a"); /* each has a session */
     x[0].w.output = hold;
     piece_go(&x[0], spoken);
     pthread_mutex_lock(&held.lock);
     while (!held.is_here) pthread_cond_wait(&held.changed, &held.lock);
     pthread_mutex_unlock(&held.lock);
     r->p.timeout_s = timeout_s;
-    piece_go(&x[1], spoken);
-    for (int i = 0; i < WAIT_MS && !x[1].n_segments; i++) sleep_ms(1);
-    assert_true(x[1].n_segments > 0);
+    for (int i = 1; i < n; i++) {
+        piece_go(&x[i], spoken);
+        for (int k = 0; k < WAIT_MS && !x[i].n_segments; k++) sleep_ms(1);
+        assert_true(x[i].n_segments > 0);
+    }
     sleep_ms(20); /* after its last segment */
 }
 
@@ -88,7 +90,7 @@ static void test_a_client_that_leaves_frees_its_session_at_once(void **state)
     (void)state;
     static struct piece x[2], next;
     struct rig r;
-    two_wait(&r, x, 0);
+    texts_wait(&r, x, 2, 0);
     work_cancel(&x[1].w);
     wait_over(&x[1]);
     expect_code(&x[1], API_cancelled, "");
@@ -108,7 +110,7 @@ static void test_a_client_that_leaves_when_its_text_ends_frees_its_session(void 
     enum { N = 30 };
     static struct piece x[2], one;
     struct rig r;
-    two_wait(&r, x, 0);
+    texts_wait(&r, x, 2, 0);
     work_cancel(&x[1].w);
     wait_over(&x[1]);
     for (int i = 0; i < N; i++) { /* at any moment around the end of the text */
@@ -132,7 +134,7 @@ static void test_a_deadline_and_the_end_of_the_server_reach_it(void **state)
     static struct piece x[2];
     for (int i = 0; i < 2; i++) {
         struct rig r;
-        two_wait(&r, x, why[i] == API_timeout ? TIMEOUT_S : 0);
+        texts_wait(&r, x, 2, why[i] == API_timeout ? TIMEOUT_S : 0);
         if (why[i] == API_draining) engines_cancel(r.es);
         wait_over(&x[1]);
         expect_code(&x[1], why[i], "");
@@ -141,6 +143,31 @@ static void test_a_deadline_and_the_end_of_the_server_reach_it(void **state)
         for (int k = 0; k < 2; k++) piece_free(&x[k]);
         rig_close(&r);
     }
+}
+
+/* Runs of the encoder by the aligner, which all pieces share. */
+static int64_t encodes_of(const struct piece *x)
+{
+    steno_timings t = { .size = sizeof t };
+    steno_timings_get(x->w.job.aligner, &t);
+    return t.n_encodes;
+}
+
+static void test_texts_that_wait_together_share_a_run(void **state)
+{
+    enum { N = 3 };
+    (void)state;
+    static struct piece x[N];
+    struct rig r;
+    texts_wait(&r, x, N, 0);
+    const int64_t one = encodes_of(x); /* of the first one, which has its words */
+    hold_end();
+    for (int i = 0; i < N; i++) expect_code(&x[i], API_OK, "");
+    assert_true(one > 0);
+    assert_int_equal(encodes_of(x), 2 * one);
+    for (int i = 1; i < N; i++) assert_true(x[i].text.n == x[0].text.n && !memcmp(x[i].text.p, x[0].text.p, x[0].text.n));
+    for (int i = 0; i < N; i++) piece_free(&x[i]);
+    rig_close(&r);
 }
 
 static int open_all(void **state)
@@ -163,6 +190,7 @@ int main(void)
         cmocka_unit_test(test_a_client_that_leaves_frees_its_session_at_once),
         cmocka_unit_test(test_a_client_that_leaves_when_its_text_ends_frees_its_session),
         cmocka_unit_test(test_a_deadline_and_the_end_of_the_server_reach_it),
+        cmocka_unit_test(test_texts_that_wait_together_share_a_run),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
