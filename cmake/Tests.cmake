@@ -45,7 +45,8 @@ set(tests_not_windows unit.files_atomic unit.files_path_guard unit.files_stamp u
     golden.nano_guards golden.nano_limits golden.nano_words golden.quantized golden.reference golden.shipped golden.vad_texts
     golden.verified golden.write_funasr golden.write_pipeline golden.ct2_memory golden.executor golden.mistral
     golden.low_precision golden.prefix golden.silero golden.vad)
-set(tests_media cli.channels cli.clock cli.cut cli.inputs cli.lint_subs cli.mic cli.notes cli.resume_products cli.stream cli.writers)
+set(tests_media cli.aligner cli.channels cli.clock cli.cut cli.inputs cli.lint_subs cli.mic cli.notes cli.resume_products cli.stream
+    cli.writers)
 
 function(steno_test name)
     cmake_parse_arguments(arg "" "TIMEOUT" "COMMAND;LABELS;ENV" ${ARGN})

@@ -15,11 +15,9 @@ int file_source_status(const char **reason, const steno_media *m, const steno_se
     return why == STENO_OK ? status : why;
 }
 
-unsigned file_source_lost(const steno_media *m)
+unsigned file_source_lost(const steno_media_state *s)
 {
-    steno_media_state s = { .size = sizeof s };
-    if (steno_media_state_get(m, &s) != STENO_OK) return 0;
-    return (s.truncated ? FILE_SOURCE_TRUNCATED : 0u) | (s.damaged_packets > 0 ? FILE_SOURCE_DAMAGED : 0u);
+    return (s->truncated ? FILE_SOURCE_TRUNCATED : 0u) | (s->damaged_packets > 0 ? FILE_SOURCE_DAMAGED : 0u);
 }
 
 int64_t file_source_start_ms(const steno_media *m)

@@ -11,7 +11,7 @@ int file_source_open(steno_media **m, const char *file, const steno_media_params
 int file_source_status(const char **reason, const steno_media *m, const steno_session *s, int status);
 
 /* Audio of the file that could not be decoded. @return bits as in transcript.lost, 0: nothing is known to be missing */
-unsigned file_source_lost(const steno_media *m);
+unsigned file_source_lost(const steno_media_state *s);
 
 /* How much later its audio begins than the file. */
 int64_t file_source_start_ms(const steno_media *m);

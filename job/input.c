@@ -307,6 +307,7 @@ int input_begin(struct job_input *in)
         in->level = in->measured = (struct level){ 0 };
     }
     in->n_read = 0;
+    in->words = (struct input_words){ 0 };
     if (j->events.begin) j->events.begin(j->events.user, in);
     watch(in, j->speech.session, in->media);
     const int rc = goes_on ? STENO_OK : choose(in);
@@ -334,7 +335,8 @@ int input_end(struct job_input *in, int status)
         report_end(in, &e);
         return 0;
     }
-    if (!in->lost) in->lost = e.lost = file_source_lost(in->media);
+    const steno_media_state sound = input_sound(in);
+    if (!in->lost) in->lost = e.lost = file_source_lost(&sound);
     if (!j->speech.session) in->audio_ms = steno_duration_ms(in->session);
     report_end(in, &e);
     const int code = in->stop ? in->stop : input_results(in);

@@ -41,4 +41,6 @@ steno_transcribe_params input_params_of_nothing(const struct job *j);
 int input_results(struct job_input *in);
 
 int input_stops(const struct job_input *in); /* 1: nothing more of it may be processed */
+/* Of the audio as it was transcribed: an aligner reads less of it, which counts damage anew. Zeros if it is not known. */
+steno_media_state input_sound(const struct job_input *in);
 #endif

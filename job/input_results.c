@@ -49,21 +49,30 @@ static int should_abort(void *user)
     return input_stops(user);
 }
 
+steno_media_state input_sound(const struct job_input *in)
+{
+    steno_media_state s = { .size = sizeof s };
+    if (in->words.sound.size) return in->words.sound;
+    return steno_media_state_get(in->media, &s) == STENO_OK ? s : (steno_media_state){ .size = sizeof s };
+}
+
 int input_needs_words(const struct job_input *in)
 {
     return in->job->aligner && in->job->params.task == STENO_TRANSCRIBE && steno_segment_count(in->session) > 0;
 }
 
+enum { NOT_SET = 1 /* no status */ };
+
 /* Prepares the alignment of the session's result with the audio that it was made of. @return 0: its audio cannot be read again */
 static int words_begin(struct job_input *in)
 {
     struct input_words *w = &in->words;
-    *w = (struct input_words){ .src = input_source(in), .done = 1 };
+    *w = (struct input_words){ .src = input_source(in), .done = 1, .sound = input_sound(in) };
     steno_transcribe_params_init(&w->params);
     w->params.user = in;
     w->params.should_abort = should_abort;
     if (!input_detects(&in->params)) w->params.language = in->params.language;
-    w->item = (steno_align_item){ .size = sizeof w->item, .status = STENO_ENOMEM, .of = in->session, .src = &w->src, .params = &w->params,
+    w->item = (steno_align_item){ .size = sizeof w->item, .status = NOT_SET, .of = in->session, .src = &w->src, .params = &w->params,
                                   .error = &w->error };
     in->reading = JOB_READS_WORDS;
     if (w->src.rewind && w->src.rewind(w->src.user) >= 0) return 1;
@@ -73,10 +82,16 @@ static int words_begin(struct job_input *in)
 
 void input_align(struct job_input *const *in, steno_align_item **at, int n)
 {
+    steno_session *s = in[0]->job->aligner;
     int n_ready = 0;
     for (int i = 0; i < n; i++)
         if (words_begin(in[i])) at[n_ready++] = &in[i]->words.item;
-    if (n_ready) steno_align_results(in[0]->job->aligner, at, n_ready);
+    const int rc = n_ready ? steno_align_results(s, at, n_ready) : STENO_OK;
+    for (int i = 0; i < n_ready; i++) { /* the call may fail as a whole */
+        if (at[i]->status != NOT_SET) continue;
+        at[i]->status = rc;
+        snprintf(at[i]->error->text, sizeof at[i]->error->text, "%s", steno_last_error(s));
+    }
     for (int i = 0; i < n; i++) in[i]->reading = JOB_READS_TEXT;
 }
 
@@ -146,7 +161,7 @@ static void note(struct notes *n, const struct job_input *in, const struct trans
 {
     const struct level *l = in->level.n > in->measured.n ? &in->level : &in->measured;
     *n = in->notes;
-    if (!in->job->media.unclocked) findings_media(n, in->media);
+    if (!in->job->media.unclocked) findings_state(n, input_sound(in));
     findings_level(n, l);
     const int is_unseen_mix = in->channel == JOB_MIX && (in->job->media.unclocked || in->job->media.live);
     if (is_past_end(in)) findings_past_end(n, steno_duration_ms(in->session));

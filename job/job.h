@@ -73,6 +73,7 @@ struct job_input {
         steno_source src;
         steno_error error;
         int done;                 /* the aligner has been called */
+        steno_media_state sound;  /* of its audio, before that is read again; size 0: it was not */
     } words;                      /* of its text, by job.aligner */
     int stop;                 /* as job.stop */
 };

@@ -53,6 +53,11 @@ done
 expect 0 "words of several segments" -q -m "$MODEL" --align-model "$A" -f json "$DIGITS" "$SRC/tests/data/demo.wav" -o alone
 expect 0 "inputs of a batch" -q -m "$MODEL" --align-model "$A" -f json -b 4 "$DIGITS" "$SRC/tests/data/demo.wav" -o together
 for f in zh_phrases demo; do same alone/$f.json together/$f.json; done
+if have_ffmpeg "a damaged file that is read again"; then
+    head -c 2600 "$SRC/tests/data/audio/de.aac" >cut.aac
+    expect 0 "a damaged file has its note behind an aligner, too" -q -m "$MODEL" -l de --align-model "$A" -f json cut.aac
+    out_has '"kind": "damaged"'
+fi
 cp alone/demo.json "$T/out"
 [ "$(words)" -gt 1 ] || bad "demo.wav has segments with words" "$(head -c 300 "$T/out")"
 expect 0 "channels are aligned one by one" -q -m "$MODEL" --align-model "$A" -f json --channels split "$SRC/tests/data/demo.wav" -o split
