@@ -45,8 +45,7 @@ int job_try(const struct job *j, steno_session *s)
 /* ---- in parallel ------------------------------------------------------------------------------------------------------------- */
 
 /* Each current input uses a session of the batch. When its request ends, its transcripts are delivered and the session takes the next
- * input. Transcripts come in the order in which they are finished. Those that an aligner finds the words of are held until there are
- * several, or nothing else is decoded. */
+ * input. Transcripts come in the order in which they are finished. */
 
 struct queue {
     struct job *job;
@@ -55,10 +54,6 @@ struct queue {
     int n_slots;
     const struct job_files *files;
     int is_over; /* there is no other file */
-    int n_running; /* requests in the batch */
-    struct job_input **held; /* [n_slots] texts that wait for words */
-    steno_align_item **item; /* [n_slots] */
-    int n_held, most_held;
 };
 
 /* Takes another input for the slot. @return 1, 0: there is none now, or the run ends */
@@ -84,30 +79,10 @@ static void continue_file(struct queue *q, struct job_input *in)
             const steno_transcribe_params p = input_params(in);
             const steno_source src = input_source(in);
             rc = steno_batch_add(q->batch, in->session, &src, &p);
-            q->n_running += rc == STENO_OK;
             if (rc == STENO_OK) return;
         }
         input_done(in, input_end(in, rc));
     }
-}
-
-/* The request of an input has ended, and its words are found. */
-static void end_file(struct queue *q, struct job_input *in, int status)
-{
-    int ok = input_end(in, status);
-    if (!ok || !input_another(in, &ok)) input_done(in, ok);
-    continue_file(q, in);
-    for (int i = 0; i < q->n_slots && !q->is_over && in->index >= 0; i++) { /* files that had to wait for this input */
-        if (q->slot[i].index < 0) in = &q->slot[i], continue_file(q, in);
-    }
-}
-
-static void held_end(struct queue *q)
-{
-    const int n = q->n_held;
-    q->n_held = 0;
-    input_align(q->held, q->item, n);
-    for (int i = 0; i < n; i++) end_file(q, q->held[i], STENO_OK);
 }
 
 static void on_done(void *user, steno_session *session, int status)
@@ -115,10 +90,12 @@ static void on_done(void *user, steno_session *session, int status)
     struct queue *q = user;
     struct job_input *in = q->slot;
     while (in->session != session) in++;
-    q->n_running--;
-    if (status == STENO_OK && !input_stops(in) && input_needs_words(in)) q->held[q->n_held++] = in;
-    else end_file(q, in, status);
-    if (q->n_held && (q->n_held >= q->most_held || !q->n_running)) held_end(q);
+    int ok = input_end(in, status);
+    if (!ok || !input_another(in, &ok)) input_done(in, ok);
+    continue_file(q, in);
+    for (int i = 0; i < q->n_slots && !q->is_over && in->index >= 0; i++) { /* files that had to wait for this input */
+        if (q->slot[i].index < 0) in = &q->slot[i], continue_file(q, in);
+    }
 }
 
 static int slots_open(struct queue *q, steno_team *team, steno_error *e)
@@ -183,31 +160,22 @@ int job_slots(const steno_batch_params *bp, int n)
     return n < bp->max_windows ? n : bp->max_windows;
 }
 
-static int queue_open(struct queue *q, steno_team *team, steno_error *e)
-{
-    const size_t n = (size_t)q->n_slots;
-    q->slot = calloc(n, sizeof *q->slot);
-    q->held = calloc(n, sizeof *q->held);
-    q->item = calloc(n, sizeof *q->item);
-    q->most_held = q->n_slots > 2 ? (q->n_slots + 1) / 2 : q->n_slots; /* the others decode meanwhile */
-    return q->slot && q->held && q->item ? slots_open(q, team, e) : STENO_ENOMEM;
-}
-
 int job_run_files(struct job *j, steno_team *team, steno_batch_params *bp, const struct job_files *files, int n_slots, steno_error *e)
 {
     struct queue q = { .job = j, .files = files, .n_slots = n_slots };
     bp->user = &q;
     bp->on_done = on_done;
     int rc = steno_batch_open(&q.batch, j->model, team, bp, e);
-    if (rc == STENO_OK) rc = queue_open(&q, team, e);
+    if (rc == STENO_OK) {
+        q.slot = calloc((size_t)q.n_slots, sizeof *q.slot);
+        rc = q.slot ? slots_open(&q, team, e) : STENO_ENOMEM;
+    }
     if (rc == STENO_OK) run_queue(&q);
     for (int i = 0; q.slot && i < q.n_slots; i++) {
         steno_session_close(q.slot[i].session);
         input_free(&q.slot[i]);
     }
     free(q.slot);
-    free(q.held);
-    free(q.item);
     steno_batch_close(q.batch);
     return rc;
 }
