@@ -182,9 +182,9 @@ static void report_left_out(const struct transcription *t, const struct job_inpu
     int64_t ms = 0;
     for (int i = 0; i < what->n_left_out; i++) ms += what->left_out[i].t1_ms - what->left_out[i].t0_ms;
     if (!what->n_left_out || t->o->engine.quiet) return;
+    const int is_one = what->n_left_out == 1;
     message("%s: %d %s (%.1f s) left out, since no speech was found there (listed in JSON; --guards off writes %s)",
-            sound_name(in->file), what->n_left_out, what->n_left_out == 1 ? "text was" : "texts were", (double)ms / 1000,
-            what->n_left_out == 1 ? "it" : "them");
+            sound_name(in->file), what->n_left_out, is_one ? "text" : "texts", (double)ms / 1000, is_one ? "it" : "them");
 }
 
 /* Print the notes on a result. With two texts of one sound, notes on the sound are printed once. Notes on one part of a sound are not
