@@ -33,7 +33,7 @@ steno() { "$STENO" "$@"; }
 try() {
     local code
     case $1 in
-    "steno serve"*) timeout --preserve-status -s TERM 3 "$STENO" ${1#steno } --port 0 </dev/null >"$T/out" 2>"$T/err" ;;
+    "steno serve"*) timeout --foreground --preserve-status -s TERM 3 "$STENO" ${1#steno } --port 0 </dev/null >"$T/out" 2>"$T/err" ;;
     *) eval "$1" </dev/null >"$T/out" 2>"$T/err" ;;
     esac
     code=$?
