@@ -64,6 +64,8 @@
     F(steno_attempt, has_ts, 120) F(steno_attempt, seek_delta_ms, 124)                                                                 \
     S(steno_step, 32) F(steno_step, size, 0) F(steno_step, lane, 4) F(steno_step, at_ms, 8) F(steno_step, temperature, 16)             \
     F(steno_step, attempt, 24) F(steno_step, n_vocab, 28)                                                                              \
+    S(steno_align_item, 40) F(steno_align_item, size, 0) F(steno_align_item, status, 4) F(steno_align_item, of, 8)                     \
+    F(steno_align_item, src, 16) F(steno_align_item, params, 24) F(steno_align_item, error, 32)                                        \
     S(steno_rows, 48) F(steno_rows, size, 0) F(steno_rows, first, 4) F(steno_rows, n_rows, 8) F(steno_rows, width, 12)                 \
     F(steno_rows, name, 16) F(steno_rows, at_ms, 24) F(steno_rows, rows, 32) F(steno_rows, stride, 40)                                 \
     S(steno_token, 64) F(steno_token, size, 0) F(steno_token, id, 4) F(steno_token, ts_id, 8) F(steno_token, p, 12)                    \

@@ -244,8 +244,8 @@ int clip_window_settle(steno_session *s, const struct clip_window *w)
     int rc = w->rows.n || c->decoder->fill ? c->decoder->settle(s, w) : STENO_OK; /* the end of a stream completes words */
     q->n_settled++;
     if (!rc) rc = resume_record(&q->resume, s, &q->p, 1, &q->n_settled, sizeof q->n_settled);
-    const int64_t done_ms = (w->end - q->from) / 16, total_ms = c->fbank.ended ? (c->fbank.samples - q->from) / 16 : 0; /* 0: not known */
-    const int64_t at_ms = total_ms && done_ms > total_ms ? total_ms : done_ms; /* the last row of a stream may end after its audio */
-    if (!rc && q->p.on_progress) q->p.on_progress(q->p.user, at_ms, total_ms);
+    const int64_t done_ms = (w->end - q->from) / 16, read_ms = (c->fbank.samples - q->from) / 16;
+    const int64_t at_ms = done_ms < read_ms ? done_ms : read_ms; /* the last row of a stream may end after its audio */
+    if (!rc && q->p.on_progress) q->p.on_progress(q->p.user, at_ms, c->fbank.ended ? read_ms : 0); /* 0: the total is not known */
     return rc;
 }
