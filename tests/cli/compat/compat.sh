@@ -39,11 +39,11 @@ fi
 S=$F/models/sensevoice/gguf/sensevoice-mini-q8.gguf
 P=$F/models/paraformer/gguf/paraformer-mini-f16.gguf
 
-prints() { # prints CLAIM BYTES ARGUMENT...: standard output to the byte; BYTES as printf writes them
+prints() { # prints CLAIM BYTES ARGUMENT...: standard output to the byte, and $notes lines of notes, or none; BYTES as printf writes them
     local claim=$1 bytes=$2
     shift 2
     expect 0 "$claim" "$@"
-    err_lines 0
+    err_lines "${notes:-0}"
     # shellcheck disable=SC2059
     printf "$bytes" >want
     cmp -s "$T/out" want || bad "$claim" "$(od -c "$T/out" | head -5)"
@@ -56,8 +56,9 @@ prints "--ids prints ids, a space behind each" \
     "4 12 17 29 373 346 373 346 371 393 \n" --compat funasr -m "$S" --ids -a "$F/audio/en_bgm.wav"
 prints "--srt prints a subtitle for the whole, and no other newline" "1\n00:00:00,000 --> 00:00:01,852\n4 4 2.\n\n" \
     --compat funasr -m "$S" --srt -a "$F/audio/en_bgm.wav"
-prints "silence prints a newline" "\n" --compat funasr -m "$S" -a "$F/audio/silence.wav"
-prints "silence prints no subtitle" "" --compat funasr -m "$S" --srt -a "$F/audio/silence.wav"
+notes=1 prints "silence prints a newline" "\n" --compat funasr -m "$S" -a "$F/audio/silence.wav"
+notes=1 prints "silence prints no subtitle" "" --compat funasr -m "$S" --srt -a "$F/audio/silence.wav"
+err_has "silence.wav: no speech was found: all samples are 0"
 "$STENO" --compat funasr -m "$S" --keep-tags -a "$F/audio/silence.wav" >"$T/out"
 out_has "<|withitn|>"
 prints "the last of two sounds is transcribed" "4 4 2.\n" --compat funasr -a "$F/audio/zh_synth.wav" -m "$S" -a "$F/audio/en_bgm.wav"
