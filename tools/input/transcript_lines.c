@@ -11,8 +11,9 @@
 /* Text may begin with a bracket, too: "[Music] ..." */
 static int is_json(const char *text)
 {
-    const char *next = text + 1 + (*text ? strspn(text + 1, " \t\r\n") : 0);
-    return (*text == '{' && strchr("\"}", *next)) || (*text == '[' && strchr("{]", *next));
+    if (*text != '{' && *text != '[') return 0;
+    const char next = text[1 + strspn(text + 1, " \t\r\n")];
+    return next && strchr(*text == '{' ? "\"}" : "{]", next) != NULL;
 }
 
 enum transcript_form transcript_form_of(const char *name, const char *text)
