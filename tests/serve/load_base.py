@@ -212,6 +212,15 @@ class Run:
             time.sleep(0.1)
         self.note("10 s after %s there are %s" % (what, left))
 
+    def closed(self, s, what, before):
+        """Waits until the server has no more open files than before, but for two: it closes a connection some time after its client. @return how many"""
+        ends = time.monotonic() + 10
+        while (now := s.descriptors()) > before + 2 and time.monotonic() < ends:
+            time.sleep(0.1)
+        if now > before + 2:
+            self.note("%s: descriptors grow from %d to %d" % (what, before, now))
+        return now
+
     def flat(self, name, before, after, most_mb):
         self.row(name + ": memory before and after, MB", "%.1f, %.1f" % (before / 1e6, after / 1e6))
         if after - before > most_mb * 1e6 and not SANITIZED:

@@ -36,8 +36,7 @@ def many(run, n):
         spent = time.monotonic() - begun
         run.row("many: requests, and those in a second", "%d, %.0f" % (n, n / spent))
         run.flat("many", before, s.memory(), 4)
-        if s.descriptors() > open_before + 2:
-            run.note("many: descriptors grow from %d to %d" % (open_before, s.descriptors()))
+        run.closed(s, "many", open_before)
 
 
 def loaded(s):

@@ -102,8 +102,7 @@ def cancel(run, n):
             waits.append(time.monotonic() - begun)
         run.answer(s)
         run.idle(s, "the last cancelled request")
-        if s.descriptors() > before + 2:
-            run.note("cancel: descriptors grow from %d to %d" % (before, s.descriptors()))
+        run.closed(s, "cancel", before)
     run.row("cancelled, number", n)
     run.row("free again p50, p99, s", "%.4f, %.4f" % (quantile(waits, 0.5), quantile(waits, 0.99)))
 
