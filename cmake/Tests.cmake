@@ -24,7 +24,7 @@ set(tests_long golden.draft_model golden.low_precision golden.verified)
 set(tests_threads
     unit.base_team unit.fbank unit.fbank_centred unit.mel unit.mel_clip unit.plan_align unit.plan_exec unit.plan_layers unit.plan_limits
     unit.plan_linear unit.plan_lstm unit.plan_partition unit.plan_rope unit.plan_rows unit.plan_shared unit.plan_stop unit.plan_stream
-    unit.plan_heads unit.plan_tokens unit.plan_unfused unit.plan_widths unit.strided
+    unit.plan_heads unit.plan_tokens unit.plan_unfused unit.plan_widths unit.strided unit.tool_figures
     api.abi api.batch api.batch_funasr api.cancel api.damaged_weights api.embed api.fallback api.funasr api.funasr_callbacks
     api.lanes api.lanes_draft api.lanes_nomem api.lanes_threads api.misuse api.nano_threads
     api.nomem api.opening

@@ -412,5 +412,6 @@ static const struct promise tokenize[] = {
 /* doctor MODEL ... */
 static const struct promise doctor[] = {
     { "json", ALL, "--json", "", NULL },
+    { "measure", 0, "--measure", "", NULL }, /* about the machine, not a model */
 };
 #endif

@@ -3,6 +3,7 @@
 #include "cli/message.h"
 #include "cli/option_names.h"
 #include "cli/words.h"
+#include "models/auto_compute.h"
 #include "out_name.h"
 #include <stdlib.h>
 #include <string.h>
@@ -28,11 +29,22 @@ static int check_cpu(const char *level)
     return message_usage("--cpu: unknown level \"%s\"; \"steno doctor\" lists them", level);
 }
 
+/* What --compute auto is on this machine. */
+static int32_t auto_compute(const char *cpu_level)
+{
+    struct auto_figures f;
+    char *folder = models_folder(0);
+    const int is_bf16 = auto_figures_find(&f, folder, cpu_level) && auto_takes_bf16(&f);
+    free(folder);
+    return is_bf16 ? STENO_COMPUTE_BF16 : STENO_COMPUTE_AUTO;
+}
+
 int engine_model_params(steno_model_params *p, const struct engine_opts *o)
 {
     static const int32_t compute[] = { STENO_COMPUTE_AUTO, STENO_COMPUTE_F32, STENO_COMPUTE_BF16, STENO_COMPUTE_INT16, STENO_COMPUTE_INT8 };
     steno_model_params_init(p);
     p->compute = compute[o->compute];
+    if (o->measured && p->compute == STENO_COMPUTE_AUTO) p->compute = auto_compute(o->cpu);
     p->verify = o->verify;
     p->cpu_level = o->cpu;
     p->index_only = o->index_only;
@@ -132,6 +144,8 @@ int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
     int code = engine_model_params(&p, o);
     if (code == EXIT_OK && o->device == DEVICE_GPU && !o->quiet)
         message("note: --device gpu: no kernels for GPUs in this version; computing on the processor");
+    if (code == EXIT_OK && o->compute == ENGINE_AUTO && p.compute != STENO_COMPUTE_AUTO && !o->quiet)
+        message("note: --compute auto is bf16 here, by the figures that \"steno doctor\" prints");
     if (code == EXIT_OK) code = engine_team(&e->team, o->threads);
     p.team = e->team;
     if (o->cmvn_apart) p.no_cmvn = 0;

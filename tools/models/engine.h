@@ -7,13 +7,14 @@
 #include "path_guard.h"
 #include <stdint.h>
 
-enum { ENGINE_F32 = 1 }; /* index among the values of --compute */
+enum { ENGINE_AUTO, ENGINE_F32 }; /* among the values of --compute */
 
 struct engine_opts {
     const char *model, *vocab, *heads, *cpu, *llm, *draft, *jieba_dict;
     int demo, cmvn, device, compute, kv_type, gelu, decoder_type, quiet, verbose;
     int verify;
     int index_only; /* set by verbs that only describe the model */
+    int measured;   /* 1: --compute auto may follow the kept figures (auto_compute.h) */
     int cmvn_apart; /* 1: --cmvn applies to another model */
     const struct args_given *given; /* options as typed; NULL: none */
     int64_t threads, ctx_size; /* ctx_size: context of a language model, 0: default */
@@ -91,7 +92,7 @@ struct engine {
     { .name = "compute", .kind = ARG_WORD, .at = offsetof(T, engine.compute), .value = "auto|f32|bf16|int16|int8", \
       .dflt = ARG_OF_PARAM, \
       .help = "arithmetic of encoders; auto: int16 where it is faster than f32, with the same text; bf16 (on processors that have it) " \
-              "and int8 are faster still and change a few texts (\"steno doctor\" prints how many)" }
+              "and int8 are faster still and change a few texts (\"steno doctor\" prints how many, and what auto takes here)" }
 
 #define ENGINE_CPU_ROWS(T) \
     { .name = "cpu", .kind = ARG_TEXT, .at = offsetof(T, engine.cpu), .value = "LEVEL", \
@@ -125,7 +126,7 @@ int engine_was_read(const steno_model *m, const char *path);
 /* Register the files of an opened model as read. @return as path_guard_code_read */
 int engine_enter(struct path_guard *l, const char *what, const steno_model *m);
 
-/* Check --cpu and --compute, fill model parameters. @return EXIT_OK or EXIT_USAGE */
+/* Check --cpu, fill model parameters. @return EXIT_OK or EXIT_USAGE */
 int engine_model_params(steno_model_params *p, const struct engine_opts *o);
 
 /* Open the team only. @return EXIT_OK, or the exit code to end with */

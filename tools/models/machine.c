@@ -3,7 +3,6 @@
  * A benchmark is compared with two peaks. They are measured in the same run, because the load of a shared machine changes within
  * minutes. Plain vector code, compiled for several processor levels, comes within a few percent of the machine's limit. */
 #include "models/machine.h"
-#include "atomic_file.h"
 #include "cli/progress.h"
 #include "path.h"
 #include <pthread.h>
@@ -45,6 +44,18 @@ void machine_name(char *out, size_t n)
     }
     if (f) fclose(f);
     if (!out[0] && uname(&u) == 0) snprintf(out, n, "%s", u.machine);
+}
+
+void machine_key(char key[FIGURES_KEY_SZ], const char *cpu_level)
+{
+    char name[256];
+    const char *level = cpu_level;
+    machine_name(name, sizeof name);
+    for (int i = 0; !cpu_level && steno_cpu_level_name(i); i++)
+        if (steno_cpu_level_usable(i)) level = steno_cpu_level_name(i);
+    for (char *c = name; *c; c++)
+        if (*c == '\t' || *c == '\n') *c = ' ';
+    snprintf(key, FIGURES_KEY_SZ, "steno %s, %s, %s", steno_version(), name, level ? level : "");
 }
 
 /* CHAINS independent accumulators hide the latency of a multiply-add. The macro writes them out, so that they stay in registers: a vector
@@ -194,56 +205,8 @@ int machine_measure(struct machine_peaks *p, int n_threads)
 
 /* ---- speed with a model ------------------------------------------------------------------------------------------------------ */
 
-enum { LINE_SZ = 512, MOST_LINES = 64, SPEED_ROUNDS = 3, STEPS = 24 };
+enum { SPEED_ROUNDS = 3, STEPS = 24, N_FIGURES = 2 };
 static const double tiny_gflop = 36, tiny_mb = 30; /* work of a window's encoder and of a decoder step, as in model_choice.c */
-
-int machine_speed_line(struct machine_speed *s, const char *line, const char *key)
-{
-    const size_t n = strlen(key);
-    char end[2] = "";
-    if (strncmp(line, key, n) != 0 || line[n] != '\t') return 0;
-    if (sscanf(line + n + 1, "%lf\t%lf%1s", &s->gflops, &s->gbytes, end) != 2) return 0;
-    return s->gflops > 0.01 && s->gflops < 1e6 && s->gbytes > 0.01 && s->gbytes < 1e5;
-}
-
-/* Version, processor, level and threads identify the figures. */
-static void speed_key(char key[LINE_SZ], const steno_model_params *p, int n_threads)
-{
-    char name[256];
-    const char *level = p->cpu_level;
-    machine_name(name, sizeof name);
-    for (int i = 0; !p->cpu_level && steno_cpu_level_name(i); i++)
-        if (steno_cpu_level_usable(i)) level = steno_cpu_level_name(i);
-    for (char *c = name; *c; c++)
-        if (*c == '\t' || *c == '\n') *c = ' ';
-    snprintf(key, LINE_SZ, "steno %s, %s, %s, %d threads, compute %d", steno_version(), name, level ? level : "", n_threads,
-             (int)p->compute);
-}
-
-static int speed_find(struct machine_speed *s, const char *path, const char *key)
-{
-    char line[LINE_SZ];
-    FILE *f = fopen(path, "rb");
-    int found = 0;
-    while (f && !found && fgets(line, sizeof line, f)) found = machine_speed_line(s, line, key);
-    if (f) fclose(f);
-    return found;
-}
-
-/* Lines of other machines that share the folder are kept. @return 1, or 0 if it cannot be written */
-static int speed_keep(const char *path, const char *key, const struct machine_speed *s)
-{
-    struct atomic_file out;
-    char line[LINE_SZ];
-    FILE *old = fopen(path, "rb");
-    int ok = atomic_file_open(&out, path) == 0;
-    for (int i = 0; ok && old && i < MOST_LINES && fgets(line, sizeof line, old); i++)
-        if (strchr(line, '\n') && strncmp(line, key, strlen(key)) != 0) fputs(line, out.f);
-    if (old) fclose(old);
-    if (!ok) return 0;
-    fprintf(out.f, "%s\t%.4g\t%.4g\n", key, s->gflops, s->gbytes);
-    return atomic_file_commit(&out) == 0;
-}
 
 /* The best of a few rounds, because other load only slows a round down. @return microseconds, or a negative status */
 static int64_t speed_best(steno_session *s, const char *phase, int n)
@@ -275,16 +238,21 @@ static int speed_measure(struct machine_speed *s, const steno_model_params *p, s
 
 int machine_speed_get(struct machine_speed *s, const char *folder, const steno_model_params *p)
 {
-    char key[LINE_SZ], *path = folder ? path_join(folder, "speed.tsv") : NULL;
+    char own_key[FIGURES_KEY_SZ], key[FIGURES_KEY_SZ + 64], *path = folder ? path_join(folder, FIGURES_FILE) : NULL;
     steno_team *own = NULL;
     int ok = path != NULL;
     if (ok && !p->team) ok = steno_team_open(&own, 0, NULL) == STENO_OK;
     if (ok) {
         steno_team *team = p->team ? p->team : own;
-        speed_key(key, p, steno_team_threads(team));
-        struct machine_speed kept;
-        if (speed_find(&kept, path, key)) *s = kept;
-        else ok = speed_measure(&kept, p, team) && speed_keep(path, key, &kept) && speed_find(s, path, key);
+        double v[N_FIGURES];
+        machine_key(own_key, p->cpu_level);
+        snprintf(key, sizeof key, "%s, %d threads, compute %d", own_key, steno_team_threads(team), (int)p->compute);
+        if (!figures_find(v, N_FIGURES, path, key)) {
+            ok = speed_measure(s, p, team);
+            v[0] = s->gflops, v[1] = s->gbytes;
+            ok = ok && figures_keep(path, key, v, N_FIGURES) && figures_find(v, N_FIGURES, path, key);
+        }
+        if (ok) *s = (struct machine_speed){ v[0], v[1] };
     }
     steno_team_close(own);
     free(path);

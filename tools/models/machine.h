@@ -1,11 +1,16 @@
 /* steno: facts about this machine, and its speed with a model. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_MACHINE_H
 #define STENO_TOOLS_MACHINE_H
+#include "models/figures.h"
 #include <stddef.h>
 #include <steno/steno.h>
 #include <stdint.h>
 
 void machine_name(char *out, size_t n); /* the processor's model name */
+
+/* "steno VERSION, PROCESSOR, LEVEL", without tabs: how keys of kept figures begin. cpu_level: the level used; NULL: the highest usable
+ * one. */
+void machine_key(char key[FIGURES_KEY_SZ], const char *cpu_level);
 
 struct machine_peaks {
     double gflops; /* f32 multiply-adds on all threads, two operations each, in 10^9 per second */
@@ -26,7 +31,4 @@ struct machine_speed {
 
 /* Speed of models opened with `p`; stored in `folder`. @return 1, or 0 if it cannot be measured or stored */
 int machine_speed_get(struct machine_speed *s, const char *folder, const steno_model_params *p);
-
-/* Read the value of `key`, which has no tabs, from a line of the file. @return 1, or 0 if the line has another key or is damaged */
-int machine_speed_line(struct machine_speed *s, const char *line, const char *key);
 #endif

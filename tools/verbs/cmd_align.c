@@ -241,7 +241,7 @@ static int check_cues(struct write_layout *l, const struct opts *o)
 int cmd_align(int argc, char **argv)
 {
     struct args_given given;
-    struct opts o = { .engine.given = &given };
+    struct opts o = { .engine = { .given = &given, .measured = 1 } };
     struct engine e;
     struct write_layout layout;
     char *text = NULL;

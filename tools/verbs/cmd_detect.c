@@ -132,7 +132,7 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
 int cmd_detect(int argc, char **argv)
 {
     struct args_given given;
-    struct opts o = { .engine.given = &given };
+    struct opts o = { .engine = { .given = &given, .measured = 1 } };
     struct engine e;
     int n;
     int code = args_parse(&detect_args, &o, &given, argc, argv, &n);

@@ -6,6 +6,7 @@
 #include "cli/message.h"
 #include "cli/signals.h"
 #include "cmd.h"
+#include "doctor_compute.h"
 #include "http.h"
 #include "models/default_model.h"
 #include "models/engine.h"
@@ -26,10 +27,13 @@
 #endif
 
 struct opts {
-    int json;
+    int json, measure;
 };
 
 static const struct arg rows[] = {
+    ARG_HEADING("Machine"),
+    { .name = "measure", .kind = ARG_FLAG, .at = offsetof(struct opts, measure),
+      .help = "measure and keep what --compute auto takes here: bf16, which changes a few texts, if 1.4 times as fast as int16" },
     ARG_HEADING("Output"),
     { .name = "json", .kind = ARG_FLAG, .at = offsetof(struct opts, json), .help = "print an object instead of lines" },
     { 0 },
@@ -102,7 +106,21 @@ static const char *flags_of(const char *level)
     return "";
 }
 
-static void report_levels(struct report *r)
+static void report_compute(struct report *r, const char *level, int level_used, int measure)
+{
+    struct doctor_compute c = { .level = level, .is_int16 = steno_compute_auto(level_used) == STENO_COMPUTE_INT16 };
+    steno_error e = { 0 };
+    char value[512], *folder = models_folder(0);
+    if (measure && !auto_figures_measure(&c.figures, folder, &e)) problem(r, "--measure", e.text);
+    c.measured = auto_figures_find(&c.figures, folder, NULL);
+    doctor_compute_used(value, sizeof value, &c);
+    line(r, "compute used", value);
+    doctor_compute_measured(value, sizeof value, &c);
+    line(r, "compute measured", value);
+    free(folder);
+}
+
+static void report_levels(struct report *r, int measure)
 {
     const char *name, *best = "c";
     int used = 0;
@@ -116,14 +134,7 @@ static void report_levels(struct report *r)
     }
     snprintf(value, sizeof value, "%s (the highest usable level, for every kernel; --cpu lowers it)", best);
     line(r, "level used", value);
-    static const char int16[] = "int16 (products of encoders: faster than f32 at the level used; changes 0 of the 328 texts of the "
-                                "project's collection; --compute bf16 is faster on levels that have it, and changes 5, --compute int8 %s"
-                                "%s; --verify keeps all)";
-    const int bytes_widened = !strcmp(best, "sse41") || !strcmp(best, "avx2");
-    static const char f32[] = "f32 (products of encoders: int16 is not faster at the level used)";
-    snprintf(value, sizeof value, int16, strcmp(best, "amx") ? "12" : "17",
-             bytes_widened ? " and is no faster in encoders at the level used" : "");
-    line(r, "compute used", steno_compute_auto(used) == STENO_COMPUTE_INT16 ? value : f32);
+    report_compute(r, best, used, measure);
 }
 
 static void report_threads(struct report *r, const struct host *h)
@@ -416,7 +427,7 @@ static int doctor_model(struct report *r, const char *name)
     return rc == STENO_OK ? r->n_problems ? EXIT_SOME : EXIT_OK : rc == STENO_ENOMEM ? EXIT_MEMORY : EXIT_MODEL;
 }
 
-static int doctor_machine(struct report *r)
+static int doctor_machine(struct report *r, int measure)
 {
     char name[256];
     struct host h;
@@ -424,7 +435,7 @@ static int doctor_machine(struct report *r)
     host_get(&h);
     line(r, "steno", steno_version());
     line(r, "processor", name);
-    report_levels(r);
+    report_levels(r, measure);
     report_threads(r, &h);
     report_memory(r, &h);
     line(r, "compiler", __VERSION__);
@@ -444,6 +455,7 @@ int cmd_doctor(int argc, char **argv)
     int code = args_parse(&doctor_args, &o, NULL, argc, argv, &n);
     if (code != ARGS_RUN) return code;
     if (n > 1) return message_usage("doctor takes one model, not %d", n);
+    if (n && o.measure) return message_usage("--measure is about this machine: leave out the model");
     r.json = o.json;
     char *path = n ? models_find(argv[0]) : NULL;
     if (n && !path && errno == ENOMEM) {
@@ -453,7 +465,7 @@ int cmd_doctor(int argc, char **argv)
     code = path ? path_guard_code_read(NULL, "the model", path) : EXIT_OK;
     free(path);
     if (code != EXIT_OK) return code;
-    code = n ? doctor_model(&r, argv[0]) : doctor_machine(&r);
+    code = n ? doctor_model(&r, argv[0]) : doctor_machine(&r, o.measure);
     report_problems(&r);
     const int flushed = message_flush();
     return flushed != EXIT_OK ? flushed : code;

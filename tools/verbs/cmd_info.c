@@ -168,7 +168,7 @@ static void print_facts(int json, const struct engine *e, const char *given)
 int cmd_info(int argc, char **argv)
 {
     struct args_given given;
-    struct opts o = { .engine.given = &given };
+    struct opts o = { .engine = { .given = &given, .measured = 1 } };
     struct engine e;
     int n;
     int code = args_parse(&info_args, &o, &given, argc, argv, &n);

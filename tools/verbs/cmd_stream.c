@@ -377,7 +377,7 @@ static int stream(const struct opts *o, const struct engine *e, struct stream_pa
 int cmd_stream(int argc, char **argv)
 {
     struct args_given given;
-    struct opts o = { .engine.given = &given, .decode = { .suppress_tokens = "" } };
+    struct opts o = { .engine = { .given = &given, .measured = 1 }, .decode = { .suppress_tokens = "" } };
     struct decode_data d = { 0 };
     struct engine e;
     struct stream_passes passes = { NULL, STENO_OK };

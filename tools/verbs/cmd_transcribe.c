@@ -274,6 +274,7 @@ static int run_files(struct transcribe_opts *o, char **files, int n)
     results.hold_text = subtitle_opts_cut(&o->subtitles) || o->batch_size > 1 || (o->diarize && !shows_tokens);
     o->engine.path_guard = o->decode.path_guard = o->subtitles.path_guard = &path_guard;
     o->subtitles.given = o->engine.given;
+    o->engine.measured = !o->as;
     o->engine.cmvn_apart = o->vad.kind != VAD_OFF;
     o->decode.drafted = o->engine.draft != NULL;
     o->decode.bare = o->as != NULL;

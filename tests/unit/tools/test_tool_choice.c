@@ -1,6 +1,5 @@
 /* steno tests: which model is taken when none is named. SPDX-License-Identifier: MIT */
 #include "harness.h"
-#include "models/machine.h"
 #include "models/model_choice.h"
 #include <stdlib.h>
 #include <string.h>
@@ -102,21 +101,6 @@ static void test_this_machine_has_figures(void **state)
     assert_true(h.gflops >= 2 && h.gbytes >= 8 && h.memory >= 0);
 }
 
-static void test_a_line_of_speeds_is_read_whole_or_not(void **state)
-{
-    struct machine_speed s = { 0 };
-    (void)state;
-    assert_true(machine_speed_line(&s, "a machine, 2 threads\t120.5\t7.25\n", "a machine, 2 threads"));
-    assert_true(s.gflops == 120.5 && s.gbytes == 7.25);
-    static const char *const none[] = {
-        "", "a machine, 2 threads", "a machine, 2 threads\t1\n", "a machine, 2 threads\t1\tx\n", "a machine, 2 threads\t1\t2\t3\n",
-        "a machine, 2 threads\t0\t1\n", "a machine, 2 threads\t-1\t1\n", "a machine, 2 threads\tnan\t1\n",
-        "a machine, 2 threads\tinf\t1\n",
-        "a machine, 2 threads\t1\t1e9\n", "a machine, 16 threads\t1\t2\n", "a machine, 2 threads and\t1\t2\n",
-    };
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++) assert_false(machine_speed_line(&s, none[i], "a machine, 2 threads"));
-}
-
 static void test_measured_figures_decide(void **state)
 {
     /* 30 s of large-v3 are 2260 GFLOP and 91 GB: with 8 GB/s the steps alone take 11.4 s, which leaves 18.6 s for the encoder. */
@@ -141,7 +125,6 @@ int main(void)
         cmocka_unit_test(test_models_larger_than_memory_come_last),
         cmocka_unit_test(test_of_one_size_many_languages_and_more_bits_go_first),
         cmocka_unit_test(test_an_unknown_name_is_judged_by_its_size),
-        cmocka_unit_test(test_a_line_of_speeds_is_read_whole_or_not),
         cmocka_unit_test(test_measured_figures_decide),
         cmocka_unit_test(test_this_machine_has_figures),
     };
