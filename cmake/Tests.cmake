@@ -36,7 +36,7 @@ set(tests_threads
     serve.wyoming_live)
 # Not for Windows: they need fork, pipes, FIFOs, links, attributes, signals, resource limits, a shell, dlopen or memory streams.
 set(tests_not_windows unit.files_atomic unit.files_path_guard unit.files_stamp unit.media unit.tool_every_option unit.tool_isolate
-    unit.tool_mic unit.tool_resume unit.base_file unit.base_team unit.out_hostile unit.out_cues api.nano_threads
+    unit.tool_mic unit.tool_numa unit.tool_resume unit.base_file unit.base_team unit.out_hostile unit.out_cues api.nano_threads
     api.stream api.abi api.resident api.resident_lanes api.resume api.stack api.stages api.bad_files api.broken_folders
     unit.fbank_reference golden.parakeet golden.parakeet_digits golden.parakeet_heads golden.parakeet_forms golden.parakeet_long
     golden.parakeet_low_precision golden.parakeet_nomem golden.parakeet_outliers golden.parakeet_search golden.parakeet_stream

@@ -162,6 +162,7 @@ static const struct promise transcribe[] = {
     { "compute", SPEECH, "--compute f32", "", NULL },
     { "cpu", SPEECH, "--cpu c", "", NULL },
     { "threads", SPEECH, "-t 2", "", SPEED },
+    { "numa", SPEECH, "", "", "cli/numa.sh" },
     { "verify", DECODES, "--verify", "--compute int8", NULL },
     { "verify-margin", DECODES, "--verify-margin 0", "--compute int8 --verify", NULL },
     { "batch-size", SPEECH, "-b 2", "", SPEED },
@@ -203,6 +204,7 @@ static const struct promise align[] = {
     { "compute", DECODES, "--compute f32", "", SPEED },
     { "cpu", DECODES, "--cpu c", "", SPEED },
     { "threads", DECODES, "-t 2", "", SPEED },
+    { "numa", DECODES, "", "", "cli/numa.sh" },
     { "quiet", DECODES, "-q", "", "cli/verbs.sh" },
 };
 
@@ -217,6 +219,7 @@ static const struct promise detect[] = {
     { "compute", MANY, "--compute f32", "", SPEED },
     { "cpu", MANY, "--cpu c", "", SPEED },
     { "threads", MANY, "-t 2", "", SPEED },
+    { "numa", MANY, "", "", "cli/numa.sh" },
     { "quiet", MANY, "-q", "", "cli/verbs.sh" },
 };
 
@@ -241,6 +244,7 @@ static const struct promise find[] = {
     { "device", VAD, "--device cpu", "", SPEED },
     { "cpu", VAD, "--cpu c", "", SPEED },
     { "threads", VAD, "-t 2", "", SPEED },
+    { "numa", VAD, "", "", "cli/numa.sh" },
     { "quiet", VAD, "-q", "", "cli/verbs.sh" },
 };
 
@@ -278,6 +282,7 @@ static const struct promise listen[] = {
     { "compute", SPEECH, "--compute f32", "", SPEED },
     { "cpu", SPEECH, "--cpu c", "--step 5", SPEED },
     { "threads", SPEECH, "-t 2", "", SPEED },
+    { "numa", SPEECH, "", "", "cli/numa.sh" },
     { "quiet", SPEECH, "-q", "", "cli/verbs.sh" },
 };
 
@@ -296,6 +301,7 @@ static const struct promise info[] = {
     { "compute", SPEECH | TEXTS, "--compute f32", "--cpu c", SPEED },
     { "cpu", ALL, "--cpu c", "", NULL },
     { "threads", ALL, "-t 2", "", NULL },
+    { "numa", ALL, "", "", "cli/numa.sh" },
     { "quiet", ALL, "-q", "", "cli/verbs.sh" },
 };
 
@@ -328,6 +334,7 @@ static const struct promise bench[] = {
     { "compute", SPEECH, "--compute f32", "", NULL },
     { "cpu", ALL, "--cpu c", "", NULL },
     { "threads", ALL, "-t 2", "", SPEED },
+    { "numa", ALL, "", "", "cli/numa.sh" },
     { "quiet", ALL, "-q", "", "cli/bench.sh" },
 };
 
@@ -363,6 +370,7 @@ static const struct promise bench[] = {
     { "compute", LM, "--compute f32", "", SPEED }, \
     { "cpu", LM, "--cpu c", "", SPEED }, \
     { "threads", LM, "-t 2", "", SPEED }, \
+    { "numa", LM, "", "", "cli/numa.sh" }, \
     { "quiet", LM, "-q", "", "cli/verbs.sh" }
 static const struct promise chat[] = { LM_OPTIONS };
 static const struct promise generate[] = {
@@ -384,6 +392,7 @@ static const struct promise generate[] = {
     { "compute", TEXTS, "--compute f32", "", SPEED }, \
     { "cpu", TEXTS, "--cpu c", "", SPEED }, \
     { "threads", TEXTS, "-t 2", "", SPEED }, \
+    { "numa", TEXTS, "", "", "cli/numa.sh" }, \
     { "quiet", TEXTS, "-q", "", "cli/verbs.sh" }
 static const struct promise embed[] = {
     { "normalize", TEXTS, "--no-normalize", "", NULL },

@@ -181,7 +181,7 @@ static int try_params(struct batch_worker *b)
 int batch_worker_open(struct batch_worker *b, struct transcribe_opts *o)
 {
     struct transcription *t = &b->t;
-    int code = t->engine.team ? EXIT_OK : engine_team(&t->engine.team, o->engine.threads);
+    int code = t->engine.team ? EXIT_OK : engine_team(&t->engine.team, &o->engine);
     if (code == EXIT_OK) code = vad_open(&t->vad, &o->vad, &t->engine, &o->engine, 1);
     if (code == EXIT_OK) code = aligner_open(&t->aligner, &o->aligner, o->language, &t->engine, &o->engine);
     if (code == EXIT_OK) code = punctuation_open(&t->punctuation, &o->punctuation, &t->engine, &o->engine, transcription_punctuation(o));

@@ -4,6 +4,7 @@
 #include "cli/option_names.h"
 #include "cli/words.h"
 #include "models/auto_compute.h"
+#include "models/numa.h"
 #include "out_name.h"
 #include <stdlib.h>
 #include <string.h>
@@ -59,10 +60,12 @@ int engine_model_params(steno_model_params *p, const struct engine_opts *o)
     return o->cpu ? check_cpu(o->cpu) : EXIT_OK;
 }
 
-int engine_team(steno_team **team, int64_t threads)
+int engine_team(steno_team **team, const struct engine_opts *o)
 {
     steno_error e = { 0 };
-    const int rc = steno_team_open(team, (int)threads, &e);
+    const int code = o->numa ? numa_bind(o->numa, o->quiet) : EXIT_OK;
+    if (code != EXIT_OK) return code;
+    const int rc = steno_team_open(team, (int)o->threads, &e);
     if (rc == STENO_OK) return EXIT_OK;
     message("threads: %s", e.text[0] ? e.text : steno_status_text(rc));
     return rc == STENO_EARG ? EXIT_USAGE : EXIT_MEMORY;
@@ -146,7 +149,7 @@ int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
         message("note: --device gpu: no kernels for GPUs in this version; computing on the processor");
     if (code == EXIT_OK && o->compute == ENGINE_AUTO && p.compute != STENO_COMPUTE_AUTO && !o->quiet)
         message("note: --compute auto is bf16 here, by the figures that \"steno doctor\" prints");
-    if (code == EXIT_OK) code = engine_team(&e->team, o->threads);
+    if (code == EXIT_OK) code = engine_team(&e->team, o);
     p.team = e->team;
     if (o->cmvn_apart) p.no_cmvn = 0;
     if (code == EXIT_OK) code = models_open(&e->model, &at, &choice, &p);

@@ -11,6 +11,7 @@ enum { ENGINE_AUTO, ENGINE_F32 }; /* among the values of --compute */
 
 struct engine_opts {
     const char *model, *vocab, *heads, *cpu, *llm, *draft, *jieba_dict;
+    const char *numa; /* the number of a node; NULL: any */
     int demo, cmvn, device, compute, kv_type, gelu, decoder_type, quiet, verbose;
     int verify;
     int index_only; /* set by verbs that only describe the model */
@@ -98,7 +99,9 @@ struct engine {
     { .name = "cpu", .kind = ARG_TEXT, .at = offsetof(T, engine.cpu), .value = "LEVEL", \
       .help = "highest processor level to use; \"steno doctor\" lists them" }, \
     { .name = "threads", .letter = 't', .kind = ARG_INT, .at = offsetof(T, engine.threads), .value = "N", .dflt = "0", .hi = 256, \
-      .help = "number of threads; 0: the physical cores this process may use" }
+      .help = "number of threads; 0: the physical cores this process may use" }, \
+    { .name = "numa", .kind = ARG_TEXT, .at = offsetof(T, engine.numa), .value = "NODE", \
+      .help = "keep threads and memory on this NUMA node (Linux): one process for each node of a large machine" }
 
 #define ENGINE_MACHINE_ROWS(T) ENGINE_DEVICE_ROW(T), ENGINE_COMPUTE_ROW(T), ENGINE_CPU_ROWS(T)
 
@@ -129,6 +132,6 @@ int engine_enter(struct path_guard *l, const char *what, const steno_model *m);
 /* Check --cpu, fill model parameters. @return EXIT_OK or EXIT_USAGE */
 int engine_model_params(steno_model_params *p, const struct engine_opts *o);
 
-/* Open the team only. @return EXIT_OK, or the exit code to end with */
-int engine_team(steno_team **team, int64_t threads);
+/* Open the team only, on the node that --numa names. @return EXIT_OK, or the exit code to end with */
+int engine_team(steno_team **team, const struct engine_opts *o);
 #endif

@@ -13,7 +13,7 @@
 
 /* ---- small files ------------------------------------------------------------------------------------------------------------- */
 
-static int text_read(const char *path, char *out, size_t n)
+int host_text(const char *path, char *out, size_t n)
 {
     FILE *f = fopen(path, "r");
     const size_t got = f ? fread(out, 1, n - 1, f) : 0;
@@ -50,15 +50,15 @@ static void limits_of(struct limits *l, const char *dir, int v2)
     char path[PATH_MAX], text[64], *end;
     int64_t quota = 0, period = 0;
     snprintf(path, sizeof path, "%s/%s", dir, v2 ? "cpu.max" : "cpu.cfs_quota_us");
-    if (text_read(path, text, sizeof text)) {
+    if (host_text(path, text, sizeof text)) {
         quota = strtoll(text, &end, 10);
         period = v2 ? strtoll(end, NULL, 10) : 0;
     }
     snprintf(path, sizeof path, "%s/cpu.cfs_period_us", dir);
-    if (!v2 && text_read(path, text, sizeof text)) period = strtoll(text, NULL, 10);
+    if (!v2 && host_text(path, text, sizeof text)) period = strtoll(text, NULL, 10);
     if (quota > 0 && period > 0) lower(l, (double)quota / (double)period, 0);
     snprintf(path, sizeof path, "%s/%s", dir, v2 ? "memory.max" : "memory.limit_in_bytes");
-    if (text_read(path, text, sizeof text)) lower(l, 0, strtoll(text, NULL, 10));
+    if (host_text(path, text, sizeof text)) lower(l, 0, strtoll(text, NULL, 10));
 }
 
 /* The limits of the group's folder and of all its parents apply. */
@@ -80,7 +80,7 @@ static void cgroup_get(struct host *h)
 {
     char text[4096];
     struct limits l = { 0, 0 };
-    text_read("/proc/self/cgroup", text, sizeof text);
+    host_text("/proc/self/cgroup", text, sizeof text);
     for (char *line = text, *next; *line; line = next) {
         next = line + strcspn(line, "\n");
         if (*next) *next++ = '\0';
@@ -120,7 +120,7 @@ static void huge_pages_get(char *out, size_t n)
 {
     char text[64];
     out[0] = '\0';
-    if (!text_read("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text)) return;
+    if (!host_text("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text)) return;
     const char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
     if (to) snprintf(out, n, "%.*s", (int)(to - from - 1), from + 1);
 }
@@ -130,7 +130,7 @@ static int cache_text(int i, const char *name, char *out, size_t n)
 {
     char path[96];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", i, name);
-    if (!text_read(path, out, n)) return 0;
+    if (!host_text(path, out, n)) return 0;
     out[strcspn(out, "\n")] = '\0';
     return 1;
 }
@@ -156,7 +156,7 @@ void host_get(struct host *h)
     memset(h, 0, sizeof *h);
     h->online = (int)sysconf(_SC_NPROCESSORS_ONLN);
     h->allowed = allowed_cpus();
-    if (text_read("/proc/meminfo", text, sizeof text)) {
+    if (host_text("/proc/meminfo", text, sizeof text)) {
         h->memory = number_after(text, "MemTotal:") * 1024;
         h->available = number_after(text, "MemAvailable:") * 1024;
     }

@@ -19,6 +19,8 @@ struct host {
 
 void host_get(struct host *h);
 
+int host_text(const char *path, char *out, size_t n); /* read the beginning of a small text file; @return 0: "", it cannot be read */
+
 /* The words of `flags` (separated by spaces) that the processor does not report; "" if none is missing, or nothing is known. */
 void host_missing_flags(char *out, size_t n, const char *flags);
 

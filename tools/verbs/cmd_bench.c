@@ -396,7 +396,7 @@ static int open_model(struct engine *e, const struct opts *o)
         if (code == EXIT_OK) code = open_session(e);
         return code;
     }
-    code = engine_team(&e->team, o->engine.threads);
+    code = engine_team(&e->team, &o->engine);
     if (code != EXIT_OK) return code;
     p.team = e->team;
     const int rc = steno_model_open_random(&e->model, o->shape, o->type, SEED, &p, &err);
