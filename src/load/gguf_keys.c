@@ -360,8 +360,12 @@ static int check_ids(const struct meta *m, const struct vocab_words *v)
         const struct meta_entry *it = &m->entry[i];
         const size_t n = strlen(it->key), n_tail = sizeof tail - 1;
         if (strncmp(it->key, prefix, sizeof prefix - 1) != 0 || n < n_tail || strcmp(it->key + n - n_tail, tail) != 0) continue;
-        if (it->kind != META_INT || it->i < 0 || (uint64_t)it->i >= v->l->n)
-            return err_set(v->e, STENO_EFORMAT, "%s: %s is %" PRId64 ", want an id of %" PRIu64 " tokens", it->source, it->key, it->i,
+        struct meta_entry id = *it;
+        if (!meta_is_whole(&id))
+            return err_set(v->e, STENO_EFORMAT, "%s: %s is no whole number, want an id of %" PRIu64 " tokens", it->source, it->key,
+                           v->l->n);
+        if (id.i < 0 || (uint64_t)id.i >= v->l->n)
+            return err_set(v->e, STENO_EFORMAT, "%s: %s is %" PRId64 ", want an id of %" PRIu64 " tokens", it->source, it->key, id.i,
                            v->l->n);
     }
     return STENO_OK;

@@ -2,6 +2,7 @@
 #include "load/meta.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/rd.h"
@@ -69,32 +70,71 @@ void meta_lift(struct meta *m, const char *prefix)
 
 static const char *const kind_name[] = { "null", "true or false", "a whole number", "a number", "text" };
 
+/* Equal values of a list become one. */
+static int value_of_list(struct meta_entry *out, const struct meta_list *l, steno_error *e)
+{
+    enum { LAYERS_MAX = 512 };
+    double x[LAYERS_MAX];
+    if (!l->n || l->n > LAYERS_MAX)
+        return err_set(e, STENO_EFORMAT, "%s: %s lists %" PRIu64 " values, want one of each layer", l->file.name, l->key, l->n);
+    const int rc = meta_list_numbers(l, 0, l->n, x, e);
+    if (rc) return rc;
+    for (uint64_t i = 1; i < l->n; i++)
+        if (x[i] < x[0] || x[i] > x[0])
+            return err_set(e, STENO_EUNSUPPORTED, "%s: %s is %g in layer 0 and %g in layer %d: layers of different sizes are not served",
+                           l->file.name, l->key, x[0], x[i], (int)i);
+    *out = (struct meta_entry){ .key = l->key, .kind = META_NUM, .x = x[0], .source = l->file.name };
+    return STENO_OK;
+}
+
+/* The number of a key. GGUF files may list one per layer. @return 1: the key is missing */
+static int number_of(struct meta_entry *out, const struct meta *m, const char *key, steno_error *e)
+{
+    const struct meta_entry *it = meta_find(m, key);
+    const struct meta_list *l = it ? NULL : meta_find_list(m, key);
+    if (l) return value_of_list(out, l, e);
+    if (it) *out = *it;
+    return !it;
+}
+
+int meta_is_whole(struct meta_entry *it)
+{
+    const double most = 9007199254740992.0; /* 2^53: above it each f64 is whole */
+    if (it->kind == META_NUM && it->x >= -most && it->x <= most && !(it->x < nearbyint(it->x)) && !(it->x > nearbyint(it->x)))
+        it->kind = META_INT, it->i = (int64_t)it->x;
+    return it->kind == META_INT;
+}
+
 int meta_int(const struct meta *m, const char *where, const char *key, int32_t lo, int32_t hi, int fallback_ok, int32_t *out,
              steno_error *e)
 {
-    const struct meta_entry *it = meta_find(m, key);
-    if (!it && fallback_ok) return STENO_OK;
-    if (!it) return err_set(e, STENO_EFORMAT, "%s: %s is missing, want %d..%d", where, key, (int)lo, (int)hi);
-    if (it->kind != META_INT)
-        return err_set(e, STENO_EFORMAT, "%s: %s is %s, want a whole number in %d..%d", it->source, key, kind_name[it->kind], (int)lo,
+    struct meta_entry it;
+    const int rc = number_of(&it, m, key, e);
+    if (rc == 1 && fallback_ok) return STENO_OK;
+    if (rc == 1) return err_set(e, STENO_EFORMAT, "%s: %s is missing, want %d..%d", where, key, (int)lo, (int)hi);
+    if (rc) return rc;
+    if (!meta_is_whole(&it))
+        return err_set(e, STENO_EFORMAT, "%s: %s is %s, want a whole number in %d..%d", it.source, key, kind_name[it.kind], (int)lo,
                        (int)hi);
-    if (it->i < lo || it->i > hi)
-        return err_set(e, STENO_EFORMAT, "%s: %s is %lld, want %d..%d", it->source, key, (long long)it->i, (int)lo, (int)hi);
-    *out = (int32_t)it->i;
+    if (it.i < lo || it.i > hi)
+        return err_set(e, STENO_EFORMAT, "%s: %s is %lld, want %d..%d", it.source, key, (long long)it.i, (int)lo, (int)hi);
+    *out = (int32_t)it.i;
     return STENO_OK;
 }
 
 int meta_num(const struct meta *m, const char *where, const char *key, double lo, double hi, int fallback_ok, double *out,
              steno_error *e)
 {
-    const struct meta_entry *it = meta_find(m, key);
-    if (!it && fallback_ok) return STENO_OK;
-    if (!it) return err_set(e, STENO_EFORMAT, "%s: %s is missing, want %g..%g", where, key, lo, hi);
-    if (it->kind != META_INT && it->kind != META_NUM)
-        return err_set(e, STENO_EFORMAT, "%s: %s is %s, want a number in %g..%g", it->source, key, kind_name[it->kind], lo, hi);
-    if (!(it->x >= lo && it->x <= hi))
-        return err_set(e, STENO_EFORMAT, "%s: %s is %g, want %g..%g", it->source, key, it->x, lo, hi);
-    *out = it->x;
+    struct meta_entry it;
+    const int rc = number_of(&it, m, key, e);
+    if (rc == 1 && fallback_ok) return STENO_OK;
+    if (rc == 1) return err_set(e, STENO_EFORMAT, "%s: %s is missing, want %g..%g", where, key, lo, hi);
+    if (rc) return rc;
+    if (it.kind != META_INT && it.kind != META_NUM)
+        return err_set(e, STENO_EFORMAT, "%s: %s is %s, want a number in %g..%g", it.source, key, kind_name[it.kind], lo, hi);
+    if (!(it.x >= lo && it.x <= hi))
+        return err_set(e, STENO_EFORMAT, "%s: %s is %g, want %g..%g", it.source, key, it.x, lo, hi);
+    *out = it.x;
     return STENO_OK;
 }
 

@@ -61,12 +61,15 @@ int meta_list_texts(const struct meta_list *l, size_t max_sz, int (*take)(void *
 const struct meta_entry *meta_find(const struct meta *m, const char *key); /* NULL: none */
 /* The text of a key, or fallback if the key is missing or not a text. */
 const char *meta_text(const struct meta *m, const char *key, const char *fallback);
-/* A whole number in [lo, hi]. If the key is missing, *out keeps its value when `fallback_ok`; otherwise STENO_EFORMAT names `where`, the
- * key and the range. */
+/* A whole number in [lo, hi], also one stored as a float. If the key is missing, *out keeps its value when `fallback_ok`; otherwise
+ * STENO_EFORMAT names `where`, the key and the range. A list of numbers per layer is one number if all are equal; if they differ,
+ * STENO_EUNSUPPORTED. */
 int meta_int(const struct meta *m, const char *where, const char *key, int32_t lo, int32_t hi, int fallback_ok, int32_t *out,
              steno_error *e);
 int meta_num(const struct meta *m, const char *where, const char *key, double lo, double hi, int fallback_ok, double *out,
              steno_error *e);
+/* Is it a whole number? A float without a fraction becomes one. */
+int meta_is_whole(struct meta_entry *it);
 
 /* Settings of the group `prefix`, with its dot, lose the prefix, unless a setting without it exists. */
 void meta_lift(struct meta *m, const char *prefix);

@@ -43,29 +43,6 @@ static const char *word(char out[WORD_SZ], const struct lm_words *q, const char 
 #define AT(field) offsetof(struct lm_dims, field)
 struct whole { const char *config, *gguf; int32_t lo, hi; int is_optional; size_t at; };
 
-/* A number per layer, which newer GGUF files have if layers differ. Equal numbers become one. @return 1: there is no list */
-static int read_layers(int32_t *to, const struct lm_words *q, const struct whole *r, const char *key)
-{
-    double x, first = 0;
-    const struct meta_list *l = meta_find_list(&q->w->meta, key);
-    if (!l) return 1;
-    if (!l->n || l->n > LAYERS_MAX)
-        return err_set(q->e, STENO_EFORMAT, "%s: %s lists %llu values, want one of each layer", q->w->name, key, (unsigned long long)l->n);
-    for (uint64_t i = 0; i < l->n; i++) {
-        const int rc = meta_list_numbers(l, i, 1, &x, q->e);
-        if (rc) return rc;
-        if (!(x >= r->lo && x <= r->hi) || x != nearbyint(x))
-            return err_set(q->e, STENO_EFORMAT, "%s: %s of layer %d is %g, want a whole number in %d..%d", q->w->name, key, (int)i, x,
-                           (int)r->lo, (int)r->hi);
-        if (!i) first = x;
-        if (x < first || x > first)
-            return err_set(q->e, STENO_EUNSUPPORTED, "%s: %s is %g in layer 0 and %g in layer %d: layers of different sizes are not served",
-                           q->w->name, key, first, x, (int)i);
-    }
-    *to = (int32_t)first;
-    return STENO_OK;
-}
-
 /* Reads which layers have a sliding window: all but every pattern-th; anything else is unsupported. @return 1: there is no list */
 static int read_pattern(int32_t *pattern, const struct lm_words *q, const char *key)
 {
@@ -93,8 +70,8 @@ static int read_whole(void *to, const struct lm_words *q, const struct whole *r)
     const char *at = word(key, q, r->config, r->gguf);
     if (!at && r->is_optional) return STENO_OK;
     int32_t *number = (int32_t *)(void *)((char *)to + r->at);
-    if (at && q->is_gguf) {
-        const int rc = r->at == AT(pattern) ? read_pattern(number, q, at) : read_layers(number, q, r, at);
+    if (at && q->is_gguf && r->at == AT(pattern)) {
+        const int rc = read_pattern(number, q, at);
         if (rc != 1) return rc;
     }
     return meta_int(&q->w->meta, q->w->name, at ? at : key, r->lo, r->hi, r->is_optional, number, q->e);

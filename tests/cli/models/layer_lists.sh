@@ -30,7 +30,8 @@ for _ in range(n_keys):
         continue
     done = 1
     head = struct.pack("<Q", len(name)) + name + struct.pack("<I", 9)
-    if kind == 9:
+    if kind == 6: parts.append(head + struct.pack("<IQ%df" % len(values), 6, len(values), *map(float, values)))
+    elif kind == 9:
         of, n = struct.unpack_from("<IQ", d, value)
         numbers = struct.unpack_from("<%d%s" % (n, {4: "I", 5: "i"}[of]), d, value + 12)
         parts.append(head + struct.pack("<IQ%df" % n, 6, n, *numbers))
@@ -47,12 +48,12 @@ out = d[:24] + b"".join(parts)
 open(target, "wb").write(out + b"\0" * (-len(out) % 32) + data)
 PY
 LM=$SRC/tests/data/lm/qwen3-q4_0.gguf
-value() { "$STENO" info --tensors "$LM" >/dev/null 2>&1; python3 - "$LM" "$1" <<'PY'
+value() { "$STENO" info --tensors "$LM" >/dev/null 2>&1; python3 - "$LM" "$1" "${2-i}" <<'PY'
 import struct, sys
 d = open(sys.argv[1], "rb").read()
 k = sys.argv[2].encode()
 at = d.index(struct.pack("<Q", len(k)) + k) + 8 + len(k) + 4
-print(struct.unpack_from("<i", d, at)[0])
+print(struct.unpack_from("<" + sys.argv[3], d, at)[0])
 PY
 }
 layers=$(value qwen3.block_count)
@@ -70,10 +71,30 @@ for key in feed_forward_length attention.head_count attention.head_count_kv; do
     expect 3 "$key below 0 is refused" generate -m bad.gguf --raw -n 8 --ids hello
     err_has "layer 0"
 done
+for key in rope.freq_base attention.layer_norm_rms_epsilon; do # numbers with a fraction; a list that is overlooked gives the default
+    n=$(value qwen3.$key f)
+    python3 rewrite.py "$LM" equal.gguf qwen3.$key $(for ((i = 0; i < layers; i++)); do echo "$n"; done)
+    expect 0 "$key as a list of layers is read" generate -m equal.gguf --compute f32 --raw -n 8 --ids hello
+    same "$T/out" want
+    python3 rewrite.py "$LM" other.gguf qwen3.$key "$n" 0.5 $(for ((i = 2; i < layers; i++)); do echo "$n"; done)
+    expect 3 "$key with different values is refused" generate -m other.gguf --raw -n 8 --ids hello
+    err_has "layers of different sizes are not served"
+done
 python3 rewrite.py "$LM" none.gguf qwen3.feed_forward_length
 expect 3 "an empty list is refused" generate -m none.gguf --raw -n 8 --ids hello
 err_has "want one of each layer"
 python3 rewrite.py "$LM" types.gguf tokenizer.ggml.token_type
 expect 0 "types of tokens as floats are read" generate -m types.gguf --compute f32 --raw -n 8 --ids hello
+same "$T/out" want
+BERT=${STENO_SHARED:-/none}/material/llm/models/bert/gguf/bert-F16.gguf
+if [ ! -r "$BERT" ]; then
+    echo "(not tried: lists of BERT; the collection is not here)"
+    finish
+fi
+expect 0 "BERT's original file is read" embed -m "$BERT" --compute f32 "two small words"
+cp "$T/out" want
+n=$(LM=$BERT value bert.attention.head_count) layers=$(LM=$BERT value bert.block_count)
+python3 rewrite.py "$BERT" bert.gguf bert.attention.head_count $(for ((i = 0; i < layers; i++)); do echo "$n"; done)
+expect 0 "BERT's numbers may be lists, too" embed -m bert.gguf --compute f32 "two small words"
 same "$T/out" want
 finish
