@@ -39,6 +39,16 @@ static size_t tag_length(const char *s, size_t n, int any)
     return end ? (size_t)(end - s) + 1 : word_time_length(s, n);
 }
 
+/* Length of ruby text at s, the reading above a word: "<rt>reading</rt>". It is not part of the line. */
+static size_t ruby_length(const char *s, size_t n)
+{
+    if (n < 4 || strncasecmp(s, "<rt", 3) != 0 || !strchr(" .>\t", s[3])) return 0;
+    for (size_t i = 4; i < n; i++)
+        if (s[i] == '<' && n - i >= 5 && !strncasecmp(s + i, "</rt>", 5)) return i + 5;
+        else if (s[i] == '<' && n - i >= 6 && !strncasecmp(s + i, "</ruby", 6)) return i;
+    return n;
+}
+
 /* "&#39;" or "&#x27;" of a visible character. */
 static size_t number_length(const char *s, size_t n, char text[5])
 {
@@ -108,7 +118,8 @@ void sub_text_line(struct sub_file *f, const char *s, size_t n)
         char number[5];
         const char *text = "";
         size_t used;
-        len = f->form == SUB_ASS || i >= tags ? 0 : tag_length(s + i, tags - i, f->form == SUB_VTT);
+        len = f->form == SUB_ASS || i >= tags ? 0 : ruby_length(s + i, n - i);
+        if (!len && f->form != SUB_ASS && i < tags) len = tag_length(s + i, tags - i, f->form == SUB_VTT);
         if (!len && (f->form == SUB_VTT || f->form == SUB_SRT)) len = entity_length(s + i, n - i, &text, number);
         if (!len && f->form != SUB_VTT && i < braces) len = override_length(s + i, braces - i, f->form == SUB_ASS);
         if (!len && f->form == SUB_ASS) len = escape_length(s + i, n - i, &text);

@@ -115,6 +115,12 @@ static char *text_of(const char *path)
         free(file);
         return NULL;
     }
+    const char *other = sub_unread_form(file, strlen(file));
+    if (other) {
+        message("%s: " SUB_UNREAD, name, other);
+        free(file);
+        return NULL;
+    }
     char *text = transcript_lines_text(path, file, &reason);
     free(file);
     if (!text) message("%s: %s", name, reason ? reason : "out of memory");

@@ -125,6 +125,12 @@ static int check_file(const char *name, const struct opts *o, const struct cue_c
         message_file(l.name, why);
         return how == TEXT_FILE_NO_MEMORY ? EXIT_MEMORY : EXIT_INPUT;
     }
+    const char *other = sub_unread_form(bytes, n);
+    if (other) {
+        message("%s: " SUB_UNREAD, l.name, other);
+        free(bytes);
+        return EXIT_INPUT;
+    }
     const int code = check_bytes(&l, o, choice, bytes, n);
     *n_bad += l.n > 0;
     free(bytes);

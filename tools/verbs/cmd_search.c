@@ -127,6 +127,12 @@ static int do_file(struct search *q, const char *name)
     case TEXT_FILE_NO_MEMORY: return no_memory();
     default: message("%s: %s", q->file, why); return EXIT_INPUT;
     }
+    const char *other = sub_unread_form(text, strlen(text));
+    if (other) {
+        message("%s: " SUB_UNREAD, q->file, other);
+        free(text);
+        return EXIT_INPUT;
+    }
     transcript_lines_begin(&l, name, text);
     while (code == EXIT_OK && transcript_line_next(&l, &q->line[q->n_lines]))
         if (++q->n_lines == EMBED_TOGETHER) code = lines_run(q);

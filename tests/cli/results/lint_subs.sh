@@ -37,6 +37,39 @@ expect 1 "one of two missing files exits 1" lint-subs none.srt good.srt
 expect 4 "a missing file exits 4" lint-subs none.srt
 err_has "none.srt"
 expect 2 "a command line without a file is refused" lint-subs
+
+# ---- formats that are not read are named, by each verb that reads subtitles
+BERT=${STENO_SHARED:-/none}/material/llm/models/bert/hf
+printf 'one two\n' >ref.txt
+unread() { # unread FILE NAME
+    expect 4 "lint-subs names $2" lint-subs "$1"
+    err_has "it is $2"
+    expect 4 "compare names $2" compare ref.txt "$1"
+    err_has "it is $2"
+    IN=$1 expect 4 "compare names $2 on standard input" compare ref.txt -
+    err_has "standard input: it is $2"
+    [ -d "$BERT" ] || return
+    expect 4 "search names $2" search -m "$BERT" one "$1"
+    err_has "it is $2"
+}
+tt='<tt xmlns="http://www.w3.org/ns/ttml"><body><p begin="1s" end="2s">one two</p></body></tt>'
+printf '\357\273\277<?xml version="1.0"?>\n%s' "$tt" >a.ttml
+printf '\r\n%s' "$tt" >a.dfxp
+printf '<?xml version="1.0"?><tt:tt xmlns:tt="x"></tt:tt>' >a.xml
+for f in a.ttml a.dfxp a.xml; do unread $f "TTML subtitles"; done
+printf '<?xml version="1.0"?><timedtext><body>' >b.xml && unread b.xml "an XML document"
+printf '<sami><body><sync start=0><p>one' >a.smi && unread a.smi "SAMI subtitles"
+printf '{1}{25}one two\n' >a.sub && unread a.sub "MicroDVD subtitles"
+printf 'Scenarist_SCC V1.0\n\n00:00:00:00 9420' >a.scc && unread a.scc "Scenarist closed captions"
+printf '{\\rtf1 one}' >a.rtf && unread a.rtf "an RTF document"
+printf '850STL25.01 one' >a.stl && unread a.stl "EBU subtitles"
+printf '<!doctype HTML>one' >a.html && unread a.html "a page of HTML"
+printf '{one} <tt> {1}{x} <?xml' >fine.txt
+expect 0 "marks inside a text are text" compare fine.txt fine.txt
+printf 'WEBVTT\n\n00:01.000 --> 00:02.000\n<ruby>one<rt>ichi</rt></ruby> <ruby>two<rt>ni</ruby> <rt>x' >ruby.vtt
+printf 'one two' >ruby.txt
+expect 0 "the reading of ruby is no text" compare ruby.txt ruby.vtt
+out_has "CER 0.00 %"
 expect 2 "limits that exclude each other are refused" lint-subs --min-cue-ms 2000 --max-cue-ms 1000 good.srt
 err_has "--min-cue-ms is more than --max-cue-ms"
 
