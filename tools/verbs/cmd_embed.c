@@ -45,7 +45,7 @@ const struct args embed_args = { "embed", "[OPTION]... -m MODEL [TEXT|@FILE|-]..
 struct texts {
     const char **text; /* [n] */
     const char **from; /* [n] file of which the text is a line, NULL: typed */
-    int *line;         /* [n] */
+    int *line;         /* [n]; 0: a line whose characters make no tokens */
     int n, cap;
     char **file;       /* [n_files] contents of the files */
     int n_files;
@@ -168,7 +168,7 @@ static int is_empty(const struct texts *t, int i)
 {
     size_t n;
     (void)utf8_strip(t->text[i], &n);
-    return t->from[i] && !n;
+    return t->from[i] && (!n || !t->line[i]);
 }
 
 static int print_vectors(const struct engine *e, struct texts *t, int at, int n, const struct opts *o)
@@ -184,6 +184,15 @@ static int print_vectors(const struct engine *e, struct texts *t, int at, int n,
     return message_flush();
 }
 
+/* Is it a line of invisible characters, which the tokenizer removes? Then it counts as an empty line. */
+static int find_invisible(const struct engine *e, struct texts *t, int i)
+{
+    if (!t->from[i] || steno_tokenize(e->model, t->text[i], NULL, 0) != 0) return 0;
+    t->line[i] = 0;
+    t->n_empty++;
+    return 1;
+}
+
 /* Embed texts [at, at + n). */
 static int do_some(const struct engine *e, struct texts *t, int at, int n, const struct opts *o, const steno_embed_params *p)
 {
@@ -195,6 +204,7 @@ static int do_some(const struct engine *e, struct texts *t, int at, int n, const
         place[k++] = i;
     }
     const int code = k ? embed_run(e, text, k, p, &bad) : EXIT_OK;
+    if (code != EXIT_OK && bad >= 0 && find_invisible(e, t, place[bad])) return do_some(e, t, at, n, o, p);
     if (code != EXIT_OK && bad >= 0) return text_fails(t, place[bad], embed_reason(e));
     if (code != EXIT_OK && code < EXIT_SIGNAL) message("%s", steno_last_error(e->session));
     return code == EXIT_OK ? print_vectors(e, t, at, n, o) : code;
@@ -214,6 +224,10 @@ static int do_texts(const struct engine *e, struct texts *t, const struct opts *
     for (int at = 0, n; at < t->n && code == EXIT_OK; at += n) {
         n = t->n - at < EMBED_TOGETHER ? t->n - at : EMBED_TOGETHER;
         code = do_some(e, t, at, n, o, &p);
+    }
+    if (code == EXIT_OK && t->n_empty == t->n) {
+        message("there is no text");
+        return EXIT_INPUT;
     }
     findings_vectors(&notes, t->n_cut, t->n_empty);
     if (!o->engine.quiet && code == EXIT_OK) sound_notes_print(&notes);
