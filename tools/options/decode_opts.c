@@ -21,11 +21,11 @@ struct weight {
 
 static int is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/* Is s[n] a number? fraction: a fraction is allowed. *low: it is 0 or less */
-static int is_number(const char *s, size_t n, int fraction, int *low)
+/* Is s[n] a number, also one with a fraction? *low: it is 0 or less */
+static int is_number(const char *s, size_t n, int *low)
 {
     size_t i = n && (*s == '-' || *s == '+'), digits = 0;
-    int is_zero = 1;
+    int is_zero = 1, fraction = 1;
     for (; i < n && ((s[i] >= '0' && s[i] <= '9') || (fraction && s[i] == '.')); i++) {
         if (s[i] == '.') fraction = 0;
         else digits++;
@@ -44,14 +44,14 @@ static struct weight weight_of(const char *line, size_t n, int bare)
     const int colon = at < n && line[at] == ':';
     if (!colon && !bare) return w;
     const size_t from = at + (size_t)colon;
-    w.is_there = is_number(line + from, n - from, colon, &w.is_low) && (at || colon);
+    w.is_there = is_number(line + from, n - from, &w.is_low) && (at || colon);
     if (!w.is_there) return (struct weight){ n, 0, 0 };
     while (at && is_blank(line[at - 1])) at--;
     w.word = at;
     return w;
 }
 
-/* Does every line end with a whole number? */
+/* Does every line end with a number? */
 static int all_are_weighted(const char *text)
 {
     for (const char *p = text; *p;) {
@@ -248,6 +248,10 @@ static int read_hotwords(struct decode_data *d, const struct decode_opts *o)
     if (given[0] == '@') code = read_file(&d->hotwords, o, "--hotwords", given + 1);
     else if (!(d->hotwords = strdup(given))) code = no_memory("--hotwords");
     if (code != EXIT_OK) return code;
+    const char *brace = d->hotwords + strspn(d->hotwords, " \t\r\n");
+    if (*brace == '{' && brace[1 + strspn(brace + 1, " \t\r\n")] == '"')
+        return message_usage("--hotwords: %s is JSON, as FunASR's server takes it; write one word per line, with or without a weight",
+                             given[0] == '@' ? given + 1 : "it");
     tidy_lines(d->hotwords, given[0] == '@' ? "\n" : ",\n");
     if (!d->hotwords[0]) return message_usage("--hotwords: %s has no words", given[0] == '@' ? given + 1 : "it");
     return given[0] == '@' ? cut_weights(d->hotwords, given + 1) : EXIT_OK;

@@ -12,6 +12,10 @@ static void test_weights_are_no_part_of_words(void **state)
         { "new york 20", "new york", HOTWORDS_WEIGHTED, 1 },
         { "a\t5", "a", HOTWORDS_WEIGHTED, 1 },
         { "a  +5", "a", HOTWORDS_WEIGHTED, 1 },
+        { "a 2.5\nb 10", "a\nb", HOTWORDS_WEIGHTED, 2 }, /* FunASR's runtime reads fractions */
+        { "a .5", "a", HOTWORDS_WEIGHTED, 1 },
+        { "a 1.2.3\nb 2", "a 1.2.3\nb 2", HOTWORDS_PLAIN, 2 },
+        { "a 0.0\nb 2", NULL, HOTWORDS_REFUSED, 1 },
         { "iPhone 15\nGalaxy S24", "iPhone 15\nGalaxy S24", HOTWORDS_PLAIN, 2 },
         { "iPhone 15\nGalaxy", "iPhone 15\nGalaxy", HOTWORDS_PLAIN, 2 },
         { "iPhone 15 20\nGalaxy 10", "iPhone 15\nGalaxy", HOTWORDS_WEIGHTED, 2 },
