@@ -2,11 +2,13 @@
  *
  * A table of its options and their steno equivalents. doc/compat.md lists the differences. */
 #include "cli/message.h"
+#include "cli/text_file.h"
 #include "compat/compat.h"
 #include "compat/whisper_cli_run.h"
 #include "compat/whisper_cli_write.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- options ----------------------------------------------------------------------------------------------------------------- */
 
@@ -29,9 +31,27 @@ static int put_beam(struct compat_call *c, const char *value)
     return EXIT_OK;
 }
 
+/* Without --grammar-rule whisper-cli reads the grammar, ends if it has no rule, and does not use it. */
+static int check_unused_grammar(const char *value)
+{
+    enum { NO_RULES = 4, MOST = 1 << 20 }; /* the exit code of whisper-cli */
+    char why[TEXT_FILE_WHY], *text = NULL;
+    const int is_file = access(value, F_OK) == 0;
+    const enum text_file how = is_file ? text_file_read(&text, value, 0, MOST, why, sizeof why) : TEXT_FILE_READ;
+    const int has_rules = how == TEXT_FILE_READ && strstr(is_file ? text : value, "::=") != NULL;
+    free(text);
+    if (how == TEXT_FILE_NO_MEMORY) return EXIT_MEMORY;
+    if (how != TEXT_FILE_READ) message_file(value, why);
+    else if (has_rules)
+        message("--grammar is not used without --grammar-rule, as in whisper-cli: name the rule with which sentences begin");
+    else message("--grammar: %s \"%s\" has no rule (name ::= ...)", is_file ? "the file" : "there is no such file, and the text", value);
+    return has_rules ? EXIT_OK : NO_RULES;
+}
+
 static int put_grammar(struct compat_call *c, const char *value)
 {
-    if (!(c->given & WCLI_RULE) || !*value) return EXIT_OK; /* each of the two options has no effect without the other */
+    if (!*value) return EXIT_OK;
+    if (!(c->given & WCLI_RULE)) return check_unused_grammar(value);
     compat_put_format(c, "--grammar=%s", value);
     compat_put_format(c, "--grammar-rule=%s", compat_value(c, "--grammar-rule"));
     compat_put_format(c, "--grammar-penalty=%s", compat_value(c, "--grammar-penalty"));

@@ -37,6 +37,22 @@ out_has "nothing: it is about graphics processors"
 expect 0 "--version prints the version" $W --version
 out_has "steno "
 
+# ---- a grammar that is not used is reported; whisper-cli ends with 4 if it has no rule
+printf '# nothing\n' >none.gbnf
+printf 'root ::= "one"\n' >one.gbnf
+for grammar in nonsense none.gbnf missing.gbnf; do
+    # shellcheck disable=SC2086
+    expect 4 "--grammar $grammar has no rule" $W -m "$MODEL" --grammar $grammar zh.wav
+    err_has "\"$grammar\" has no rule"
+    out_empty
+done
+# shellcheck disable=SC2086
+for grammar in one.gbnf 'root ::= "one"'; do
+    expect 0 "--grammar $grammar without --grammar-rule is not used" $W -m "$MODEL" -l zh --grammar "$grammar" zh.wav
+    err_has "--grammar is not used without --grammar-rule"
+done
+rm none.gbnf one.gbnf
+
 # ---- names of files
 L="$W -m $MODEL -l zh -np"
 # shellcheck disable=SC2086
