@@ -137,19 +137,20 @@ static int gguf_skip(struct rd *r, uint32_t type, int wide)
     return !r->err;
 }
 
-/* The text of general.architecture, nearly always the first key. @return its length, 0: none */
-static size_t gguf_architecture(const struct file *f, char *out, size_t cap)
+/* The text of a key. @return its length, 0: none */
+static size_t gguf_text(const struct file *f, const char *want, char *out, size_t cap)
 {
-    static const char want[] = "general.architecture";
+    enum { LONGEST = 32 };
+    const size_t want_n = strlen(want);
     struct rd r;
     rd_init(&r, f, 4, f->size);
     const int wide = rd_u32(&r) > 1; /* version 1 had counts of 32 bits */
     (void)(wide ? rd_u64(&r) : rd_u32(&r));
     uint64_t n = wide ? rd_u64(&r) : rd_u32(&r);
     for (n = n < KEYS_MAX ? n : KEYS_MAX; n && !r.err; n--) {
-        char key[sizeof want] = "";
+        char key[LONGEST] = "";
         const uint64_t len = wide ? rd_u64(&r) : rd_u32(&r);
-        if (len == sizeof want - 1) rd_bytes(&r, key, sizeof want - 1);
+        if (len == want_n) rd_bytes(&r, key, want_n);
         else rd_skip(&r, len);
         const uint32_t type = rd_u32(&r);
         if (!strcmp(key, want) && type == 8) {
@@ -167,7 +168,12 @@ static int look_gguf(const struct look *l)
 {
     char arch[48];
     if (l->n < 4 || memcmp(l->head, "GGUF", 4) != 0) return 0;
-    const size_t n = gguf_architecture(l->f, arch, sizeof arch);
+    if (gguf_text(l->f, "general.type", arch, sizeof arch) == 7 && !memcmp(arch, "adapter", 7)) {
+        say(l->k, PROBE_OTHER, "a LoRA adapter, which is not a model by itself",
+            "merge it into its base model (llama-export-lora of llama.cpp) and use the result");
+        return 1;
+    }
+    const size_t n = gguf_text(l->f, "general.architecture", arch, sizeof arch);
     static const char *const speech[] = { "whisper", "sensevoice", "paraformer", "funasr", "fsmn", "asr", "parakeet", "wav2vec",
                                           "moonshine" };
     int is_speech = !n;

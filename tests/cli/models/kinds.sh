@@ -67,6 +67,11 @@ kind lora/adapter_model.safetensors "a LoRA adapter, which is not a model by its
 printf 'GGUF\3\0\0\0\0\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\24\0\0\0\0\0\0\0general.architecture\10\0\0\0\5\0\0\0\0\0\0\0llama' >lora.gguf
 printf '\14\0\0\0\0\0\0\0general.type\10\0\0\0\7\0\0\0\0\0\0\0adapter' >>lora.gguf
 kind lora.gguf "a LoRA adapter, which is not a model by itself"
+mkdir lora_gguf lora_diffusers
+cp lora.gguf lora_gguf/adapter.gguf
+kind lora_gguf "adapter.gguf is a LoRA adapter, which is not a model by itself"
+cp lora/adapter_model.safetensors lora_diffusers/pytorch_lora_weights.safetensors
+kind lora_diffusers "a LoRA adapter, which is not a model by itself"
 echo x | tee state/optimizer.pt state/scheduler.pt >state/rng_state.pth
 kind state "the state of a training run, but no weights"
 echo '{}' | tee words/tokenizer.json >words/tokenizer_config.json
