@@ -474,6 +474,9 @@ int ws_accept(struct exchange *x, struct loop *l, const char *protocol, void (*o
     const int rc = ws_check(exchange_method(x) == HTTP_GET, exchange_header(x, "Upgrade"), exchange_header(x, "Connection"),
                             exchange_header(x, "Sec-WebSocket-Version"), key, e);
     if (rc != API_OK) return rc;
+    const char *length = exchange_header(x, "Content-Length");
+    if ((length && strspn(length, "0") != strlen(length)) || exchange_header(x, "Transfer-Encoding")) /* it would be read as frames */
+        return api_fail(e, API_bad_request, NULL, "The request that begins a WebSocket must have no body.");
     struct ws *w = ws_new(l, NULL, opened, user);
     if (!w) return api_fail(e, API_internal_error, NULL, "The server cannot open a WebSocket: install libwslay (Debian: libwslay1).");
     ws_accept_value(accept, key);
