@@ -190,6 +190,8 @@ void serve_reload(struct serve *s)
     wake(s);
 }
 
+#define LOG_MARK "steno: " /* begins the lines of the log that are no JSON */
+
 static void reload(struct serve *s)
 {
     steno_error e = { 0 };
@@ -197,10 +199,10 @@ static void reload(struct serve *s)
     const int reports = s->p.systemd && !atomic_load(&s->n_stops); /* a server that stops is ready no more */
     if (reports) systemd_reloading(s->p.systemd);
     const int rc = access_reload(s->access, &e);
-    if (rc == STENO_OK) snprintf(line, sizeof line, "the keys were read again");
-    else snprintf(line, sizeof line, "the keys stay as they were: %s", e.text);
+    if (rc == STENO_OK) snprintf(line, sizeof line, LOG_MARK "the keys were read again");
+    else snprintf(line, sizeof line, LOG_MARK "the keys stay as they were: %s", e.text);
     serve_log(s, line);
-    if (reports) systemd_ready(s->p.systemd, rc == STENO_OK ? "ready" : line);
+    if (reports) systemd_ready(s->p.systemd, rc == STENO_OK ? "ready" : line + strlen(LOG_MARK));
 }
 
 /* Waits for a signal, at most `ms`; sends systemd its signs of life. */

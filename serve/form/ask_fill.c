@@ -91,7 +91,10 @@ int ask_fill_task(struct ask *a, struct form *f, steno_transcribe_params *p, con
         return api_fail(e, API_invalid_value, "model", "model: this model does not translate; use a multilingual one");
     p->task = a->task;
     if (!a->detects) return fill_language(a, f, p, m, e);
-    if (form_has(f, "language")) return api_fail(e, API_invalid_value, "language", "language: it is detected; leave it out");
+    const char *language = "auto"; /* whisper.cpp's clients send it together with detect_language */
+    if (form_text(f, "language", &language, e) != API_OK) return (int)e->code;
+    if (strcasecmp(language, "auto") != 0)
+        return api_fail(e, API_invalid_value, "language", "language: it is detected; leave it out");
     p->language = NULL;
     p->on_window = no_window;
     return API_OK;

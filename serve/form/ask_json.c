@@ -13,6 +13,10 @@ json_t *ask_json_open(const char *body, size_t n, struct api_error *e)
     else if (json_error_code(&at) == json_error_out_of_memory) api_fail(e, API_internal_error, NULL, "out of memory for the body");
     else if (json_error_code(&at) == json_error_duplicate_key)
         api_fail(e, API_invalid_json, NULL, "the body has a key twice: line %d, column %d", at.line, at.column);
+    else if (json_error_code(&at) == json_error_numeric_overflow)
+        api_fail(e, API_invalid_json, NULL, "the body has a number that is too large: line %d, column %d", at.line, at.column);
+    else if (json_error_code(&at) == json_error_null_character || json_error_code(&at) == json_error_null_byte_in_key)
+        api_fail(e, API_invalid_json, NULL, "the body has a NUL character (\\u0000): line %d, column %d", at.line, at.column);
     else api_fail(e, API_invalid_json, NULL, "the body is not valid JSON: line %d, column %d", at.line, at.column);
     json_decref(o);
     return NULL;

@@ -91,7 +91,12 @@ def test_key_file():
             s.process.send_signal(signal.SIGHUP)
             until(lambda: s.request("GET", "/v1/models", headers={"Authorization": "Bearer other"})[0] == 200)
             assert s.request("GET", "/v1/models", headers={"Authorization": "Bearer secret-1"})[0] == 401
+            with open(keys, "w"):  # no key is left in it
+                s.process.send_signal(signal.SIGHUP)
+            until(lambda: any("the keys stay as they were" in line for line in s.log))
+            assert s.request("GET", "/v1/models", headers={"Authorization": "Bearer other"})[0] == 200
             assert not any("secret" in line or "other\n" in line for line in s.log), s.log
+            assert all(line.startswith(("{", "steno: ")) for line in s.log), s.log
 
 
 def test_wyoming_has_no_keys():

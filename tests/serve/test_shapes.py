@@ -162,5 +162,50 @@ def test_browsers_and_curl():
                     part('Content-Disposition: form-data; name="stream"', "False"))))
 
 
+# ---- programs that ask what a path can do, or send what no route reads
+
+def test_methods():
+    with Server() as s:
+        paths = {"/": "GET, HEAD", "/index.html": "GET, HEAD", "/livez": "GET, HEAD", PATH: "POST", "/v1/realtime": "GET", "/v1/stream": "GET",
+                 "/v1/listen": "POST, GET"}
+        for path, methods in paths.items():
+            status, headers, _ = s.request("OPTIONS", path)  # no Origin: no browser asks
+            assert status == 204 and headers["Allow"] == methods + ", OPTIONS", (path, status, headers["Allow"])
+            for method in {"GET", "HEAD", "POST", "PUT", "TRACE"} - set(methods.split(", ")):
+                status, headers, _ = s.request(method, path)
+                assert status == 405 and headers["Allow"] == methods, (method, path, status, headers["Allow"])
+        assert s.request("OPTIONS", "/nope")[0] == s.request("PATCH", "/nope")[0] == 404
+    with Server("--no-page") as s:
+        assert s.request("POST", "/")[0] == s.request("OPTIONS", "/")[0] == 404
+
+
+def test_compressed_bodies():
+    with Server() as s:
+        for path in (PATH, "/inference", "/asr", "/v1/listen", "/v1/chat/completions"):
+            for coding in ("gzip", "br", "identity, gzip"):
+                status, _, data = s.request("POST", path, dotnet(), {"Content-Type": DOTNET, "Content-Encoding": coding})
+                assert status == 415 and coding.encode() in data, (path, coding, status, data)
+        for coding in ("identity", "Identity", ""):
+            check(send(s, DOTNET, dotnet(), f"Content-Encoding: {coding}"))
+
+
+def test_numbers_and_characters_that_json_has_and_this_server_not():
+    with Server() as s:
+        for value, word in (("9223372036854775808", "too large"), ("1e999", "too large"), ('"a\\u0000"', "NUL")):
+            status, _, data = s.request("POST", "/v1/chat/completions", '{"seed": %s}' % value, {"Content-Type": "application/json"})
+            assert status == 400 and word in json.loads(data)["error"]["message"], (value, data)
+
+
+def test_a_handshake_has_no_body():
+    fields = ("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13")
+    with Server() as s:
+        for path in ("/v1/stream", "/v1/realtime", "/v1/listen?encoding=linear16&sample_rate=16000"):
+            for more, bytes_, want in (((), "", b"101"), (("Content-Length: 0",), "", b"101"), (("Content-Length: 3",), "abc", b"400"),
+                                       (("Transfer-Encoding: chunked",), "0\r\n\r\n", b"400")):
+                with s.sent("\r\n".join([f"GET {path} HTTP/1.1", "Host: localhost", *fields, *more, "", bytes_]).encode()) as c:
+                    got = c.recv(65536)
+                    assert got.split()[1] == want, (path, more, got)
+
+
 if __name__ == "__main__":
     run(globals())

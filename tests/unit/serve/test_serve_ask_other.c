@@ -63,6 +63,8 @@ static void test_inference(void **state)
     CHECK(ASK_INFERENCE, "suppress_nst=true", 0, strcmp(p->suppress_tokens, "-1") == 0);
     CHECK(ASK_INFERENCE, "suppress_non_speech=false", 0, strcmp(p->suppress_tokens, "-1") != 0);
     CHECK(ASK_INFERENCE, "detect_language=true", 0, r.ask.detects && p->on_window && !p->language);
+    CHECK(ASK_INFERENCE, "detect_language=true&language=auto", 0, r.ask.detects && !p->language);
+    CHECK(ASK_INFERENCE, "detect_language=true&language=", 0, r.ask.detects && !p->language);
     CHECK(ASK_INFERENCE, "vad=true&vad_threshold=0.6&vad_min_silence_duration_ms=80&vad_speech_pad_ms=20", 1,
           r.ask.use_vad == 1 && r.job.speech.params.threshold == 0.6 && r.job.speech.params.max_end_silence_ms == 80 &&
               r.job.speech.params.speech_pad_ms == 20);
