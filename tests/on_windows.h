@@ -21,13 +21,15 @@ static inline int unsetenv(const char *name) { return _putenv_s(name, ""); }
 
 static inline char *mkdtemp(char *name) { return _mktemp(name) && !_mkdir(name) ? name : NULL; }
 
-/* A copy of the file: links need a privilege. */
+/* A copy of the file: links need a privilege. A link to what is not there is no file. */
 #define symlink test_copy
 static inline int symlink(const char *of, const char *path)
 {
-    FILE *in = fopen(of, "rb"), *out = in ? fopen(path, "wb") : NULL;
+    FILE *in = fopen(of, "rb"), *out;
     char part[4096];
     size_t n;
+    if (!in && errno == ENOENT) return 0;
+    out = in ? fopen(path, "wb") : NULL;
     while (out && (n = fread(part, 1, sizeof part, in)) > 0) fwrite(part, 1, n, out);
     if (in) fclose(in);
     return out && !fclose(out) ? 0 : -1;
