@@ -10,8 +10,8 @@
 #include "audio/fbank.h"
 #include <math.h>
 #include <string.h>
-#include "audio/mel.h"
 #include "audio/mel_clip.h"
+#include "audio/steady.h"
 #include "audio/stft.h"
 #include "base/os.h"
 
@@ -87,14 +87,11 @@ enum {
     STEP_ALONE = 101,                                     /* frames in a step of one thread */
     STEP_TEAM = 1024,                                     /* frames in a step of several threads */
     GROUP = FBANK_HOP * (STFT_GROUP - 1) + FBANK_WINDOW,  /* samples that a thread processes at a time */
-    N_BINS = FBANK_FFT / 2 + 1,
     SUMS = 4,
     BEFORE = FBANK_WINDOW / 2                             /* zeros before the first sample of centred frames */
 };
 static const float EMPHASIS = 0.97f;
 static const float LIMIT = 1e10f; /* the power of a larger sample, times 32768, would overflow */
-static const struct spectrum_log ln_floored = { 1.1920929e-07f, -15.942385f, 0.693147181f, 1.0f, 0 };
-static const struct spectrum_log ln_guarded = { 0x1p-25f, -17.0f, 0.693147181f, 1.0f, 0x1p-24f };
 
 /* Memory of a thread for a group of frames. */
 struct fbank_thread {
@@ -116,92 +113,11 @@ struct fbank {
     int64_t samples;      /* pushed */
     int64_t frames, rows; /* computed, written */
     int64_t frame_pos;
+    float *level;         /* [n_level] of frame t at t % n_level; NULL: not needed */
+    int64_t n_level;
     struct mel_clip clip; /* used for log-mel; the members above are then unused */
     struct sample_frames frames_of; /* used where rows are frames of samples; the members above are then unused */
 };
-
-/* ---- tables ------------------------------------------------------------------------------------------------------------------ */
-
-static double hz_to_mel(double hz)
-{
-    return 1127.0 * log(1.0 + hz / 700.0);
-}
-
-/* out[n_mels, N_BINS]: triangles in mel, not normalised; the bin at 8 kHz has no weight. */
-static void filters_fill(float *out, int n_mels)
-{
-    const double low = hz_to_mel(20.0), step = (hz_to_mel(FBANK_RATE / 2.0) - low) / (n_mels + 1);
-    for (int m = 0; m < n_mels; m++) {
-        const double left = low + m * step, right = left + 2 * step;
-        for (int k = 0; k < N_BINS; k++) {
-            const double mel = hz_to_mel(k * (double)FBANK_RATE / FBANK_FFT);
-            const double up = (mel - left) / step, down = (right - mel) / step, tri = up < down ? up : down;
-            out[m * N_BINS + k] = tri > 0 && k < N_BINS - 1 ? (float)tri : 0.0f;
-        }
-    }
-}
-
-static int bank_check(const struct fbank_bank *b, steno_error *e)
-{
-    if (b->n_mels < 1 || b->n_mels > SPECTRUM_BANDS)
-        return err_set(e, STENO_EUNSUPPORTED, "front end: n_mels is %d, want 1..%d", b->n_mels, SPECTRUM_BANDS);
-    if (b->lfr_m < 1 || b->lfr_m > FBANK_LFR_MAX || b->lfr_n < 1 || b->lfr_n > b->lfr_m)
-        return err_set(e, STENO_EUNSUPPORTED, "front end: lfr_m, lfr_n are %d, %d, want 1 <= lfr_n <= lfr_m <= %d", b->lfr_m,
-                       b->lfr_n, FBANK_LFR_MAX);
-    return STENO_OK;
-}
-
-int fbank_bank_init(struct fbank_bank *b, struct arena *a, const struct fbank_params *p, const struct kern *kern, steno_error *e)
-{
-    const int n_mels = p->n_mels, lfr_m = p->lfr_m, lfr_n = p->lfr_n;
-    *b = (struct fbank_bank){ .n_mels = n_mels, .lfr_m = lfr_m, .lfr_n = lfr_n, .kern = kern, .shift = p->shift, .scale = p->scale };
-    const int rc = bank_check(b, e);
-    if (rc) return rc;
-    float *f = arena_array(a, (size_t)n_mels * N_BINS, sizeof *f);
-    if (!f) return err_nomem(e, (size_t)n_mels * N_BINS * sizeof *f, "mel filters");
-    filters_fill(f, n_mels);
-    spectrum_init(&b->spectrum, FBANK_FFT, f, (uint32_t)n_mels, &ln_floored);
-    for (int i = 0; i < FBANK_WINDOW; i++) {
-        const double turn = 2.0 * 3.14159265358979323846 * i / (FBANK_WINDOW - 1);
-        b->spectrum.window[i] = 32768.0f * (float)(0.54 - 0.46 * cos(turn));
-    }
-    return STENO_OK;
-}
-
-/* The window of centred frames stands at the first points: its place does not change the power. */
-int fbank_bank_centred(struct fbank_bank *b, struct arena *a, const struct fbank_centred *p, const struct kern *kern, steno_error *e)
-{
-    const float *filters = p->filters;
-    *b = (struct fbank_bank){ .kind = FBANK_CENTRED, .n_mels = p->n_mels, .lfr_m = p->stack, .lfr_n = p->stack, .kern = kern,
-                              .lead = p->lead, .is_normalised = p->is_normalised };
-    const int rc = bank_check(b, e);
-    if (rc) return rc;
-    float *own = filters ? NULL : arena_array(a, (size_t)b->n_mels * N_BINS, sizeof *own);
-    if (!filters && !own) return err_nomem(e, (size_t)b->n_mels * N_BINS * sizeof *own, "mel filters");
-    if (own) mel_filters_slaney(own, b->n_mels, FBANK_FFT);
-    spectrum_init(&b->spectrum, FBANK_FFT, own ? own : filters, (uint32_t)b->n_mels, &ln_guarded);
-    for (int i = 0; i < FBANK_WINDOW; i++)
-        b->spectrum.window[i] = (float)(0.5 - 0.5 * cos(2.0 * 3.14159265358979323846 * i / (FBANK_WINDOW - 1)));
-    return STENO_OK;
-}
-
-int fbank_bank_log_mel(struct fbank_bank *b, struct arena *a, int n_mels, int stack, int chunk, const struct kern *kern, steno_error *e)
-{
-    struct mel_bank mel;
-    *b = (struct fbank_bank){ .kind = FBANK_LOG_MEL, .n_mels = n_mels, .lfr_m = stack, .lfr_n = stack, .chunk = chunk, .kern = kern };
-    const int rc = bank_check(b, e);
-    float *filters = rc ? NULL : arena_array(a, (size_t)n_mels * MEL_BINS, sizeof *filters);
-    if (rc || !filters) return rc ? rc : err_nomem(e, (size_t)n_mels * MEL_BINS * sizeof *filters, "mel filters");
-    mel_filters_slaney(filters, n_mels, MEL_FFT);
-    mel_bank_init(&mel, filters, n_mels, kern);
-    b->spectrum = mel.spectrum;
-    return STENO_OK;
-}
-
-void fbank_bank_frames(struct fbank_bank *b, int frame, int margin, const struct kern *kern)
-{
-    *b = (struct fbank_bank){ .n_mels = 1, .lfr_m = 1, .lfr_n = 1, .kern = kern, .frame = frame, .margin = margin };
-}
 
 /* ---- frames ------------------------------------------------------------------------------------------------------------------ */
 
@@ -405,6 +321,8 @@ static void frames_add(struct fbank *f, const float *pcm, int64_t n, int64_t com
     float *frame = f->frame + (size_t)(f->frames - f->frame_pos) * (size_t)f->bank->n_mels;
     struct fbank_job job = { f, { f->held, pcm, f->len, n, LIMIT }, frame };
     stft_run(f->team, complete, frames_run, &job);
+    for (int64_t t = 0; t < complete && f->level; t++)
+        f->level[(f->frames + t) % f->n_level] = level_of_frame(f->bank, frame + t * f->bank->n_mels);
     f->len += n - complete * FBANK_HOP;
     stft_copy(f->held, &job.span, complete * FBANK_HOP, f->len);
     f->frames += complete;
@@ -468,14 +386,40 @@ void fbank_normalise(const struct fbank *f, float *x, size_t ld)
     }
 }
 
+/* Rows of a clip of log-mel. */
+static int64_t log_mel_clip(struct fbank *f, const float *pcm, int64_t n, float *out, size_t ld)
+{
+    const int64_t rows = n > 0 ? mel_clip_rows(&f->clip, f->team, pcm, n, out, ld) : 0;
+    f->frames = n / FBANK_HOP;
+    for (int64_t t = 0; t < f->frames && f->level; t++)
+        f->level[t % f->n_level] = level_of_frame(f->bank, out + mel_clip_at(f->bank, t, ld));
+    return rows;
+}
+
 int64_t fbank_clip(struct fbank *f, const float *pcm, int64_t n, float *out, size_t ld)
 {
     fbank_begin(f);
-    if (f->bank->kind == FBANK_LOG_MEL) return n > 0 ? mel_clip_rows(&f->clip, f->team, pcm, n, out, ld) : 0;
+    if (f->bank->kind == FBANK_LOG_MEL) return log_mel_clip(f, pcm, n, out, ld);
     int64_t rows = fbank_push(f, pcm, n, out, ld);
     rows += fbank_end(f, out + (size_t)rows * ld, ld);
     fbank_normalise(f, out, ld);
     return rows;
+}
+
+void fbank_levels(struct fbank *f, float *level, int64_t n)
+{
+    f->level = level;
+    f->n_level = n;
+}
+
+const struct fbank_bank *fbank_bank_in(const struct fbank *f)
+{
+    return f->bank;
+}
+
+int64_t fbank_frames(const struct fbank *f)
+{
+    return f->frames;
 }
 
 int64_t fbank_samples(const struct fbank *f)

@@ -5,6 +5,7 @@
 #include "audio/fbank_stream.h"
 #include <math.h>
 #include <string.h>
+#include "audio/steady.h"
 #include "audio/stft.h"
 #include "base/os.h"
 
@@ -56,7 +57,8 @@ void level_measure(float *level, const float *pcm, int64_t n, steno_team *team)
 
 /* ---- reading ----------------------------------------------------------------------------------------------------------------- */
 
-enum { GATHER_CHUNKS = 5 };
+enum { GATHER_CHUNKS = 5, STREAM_LEVELS = 2048 /* 20 s: rows of a stream in a run, and those that were read ahead */,
+       NEAR_FRAMES = 100 /* a second: how far from its sound a token may be */ };
 
 static int64_t gather_of(const steno_team *team) { return FBANK_STREAM_CHUNK * (team_threads(team) > 1 ? GATHER_CHUNKS : 1); }
 
@@ -67,7 +69,8 @@ static size_t pcm_len(int64_t clip, const steno_team *team)
 
 static size_t level_len(int64_t clip)
 {
-    return clip ? (size_t)(clip / FBANK_HOP) + 1 : 0;
+    const size_t n = clip ? (size_t)(clip / FBANK_HOP) + 1 : 0;
+    return n > STREAM_LEVELS ? n : STREAM_LEVELS;
 }
 
 size_t fbank_stream_memory(const struct fbank_bank *bank, int64_t clip, const steno_team *team)
@@ -87,6 +90,8 @@ int fbank_stream_init(struct fbank_stream *r, struct arena *a, const struct fban
     r->gather = gather_of(team);
     r->pcm = arena_array(a, pcm_len(clip, team), sizeof *r->pcm);
     r->level = arena_array(a, level_len(clip), sizeof *r->level);
+    r->n_level = (int64_t)level_len(clip);
+    fbank_levels(r->fbank, r->level, r->n_level);
     return r->pcm && r->level ? STENO_OK : err_nomem(e, pcm_len(clip, team) * sizeof *r->pcm, "audio");
 }
 
@@ -258,6 +263,35 @@ int64_t fbank_stream_feed(struct fbank_stream *r, const float *pcm, int64_t n, i
     }
     r->time.features_ns += os_now_ns() - t;
     return at;
+}
+
+/* First frame of a row. */
+static int64_t frame_of(const struct fbank_bank *b, int64_t row)
+{
+    const int64_t chunk = b->chunk ? b->chunk : b->lfr_n, per = (chunk + b->lfr_n - 1) / b->lfr_n;
+    const int64_t at = row / per * chunk + row % per * b->lfr_n - (b->kind == FBANK_CENTRED ? b->lead : 0);
+    return at < 0 ? 0 : at;
+}
+
+/* Is there no speech in frames [from, to)? */
+static int frames_lack_speech(const struct fbank_stream *r, const struct fbank_bank *b, int64_t from, int64_t to)
+{
+    float level[2 * NEAR_FRAMES + FBANK_LFR_MAX];
+    const int64_t oldest = fbank_frames(r->fbank) - r->n_level;
+    if (from < oldest) return 0; /* not known any more */
+    for (int64_t t = from; t < to; t++) level[t - from] = r->level[t % r->n_level];
+    return levels_lack_speech(level, to - from, b->quiet);
+}
+
+void fbank_stream_mute(const struct fbank_stream *r, int64_t row, int n, int64_t end, uint8_t *mute)
+{
+    const struct fbank_bank *b = fbank_bank_in(r->fbank);
+    const int64_t all = fbank_frames(r->fbank), last = frame_of(b, end) < all ? frame_of(b, end) : all;
+    for (int i = 0; i < n; i++) {
+        const int64_t first = frame_of(b, row + i) - NEAR_FRAMES, all_near = frame_of(b, row + i + 1) + NEAR_FRAMES - first;
+        const int64_t begin = first > 0 ? first : 0, to = begin + all_near < last ? begin + all_near : last, from = to - all_near;
+        mute[i] = (uint8_t)frames_lack_speech(r, b, from < 0 ? 0 : from < begin ? from : begin, to);
+    }
 }
 
 int fbank_stream_flush(struct fbank_stream *r, float *out, size_t ld)

@@ -71,12 +71,16 @@ static void samples_gather(float *x, const struct clip_job *j, int64_t first, in
 
 /* ---- rows */
 
+size_t mel_clip_at(const struct fbank_bank *b, int64_t t, size_t ld)
+{
+    const int64_t chunk = b->chunk ? b->chunk : b->lfr_n, per = (chunk + b->lfr_n - 1) / b->lfr_n, in = t % chunk;
+    return (size_t)(t / chunk * per + in / b->lfr_n) * ld + (size_t)(in % b->lfr_n * b->n_mels);
+}
+
 /* Frame t in its row. */
 static float *frame_at(const struct clip_job *j, int64_t t)
 {
-    const struct fbank_bank *b = j->c->bank;
-    const int64_t chunk = b->chunk ? b->chunk : b->lfr_n, per = (chunk + b->lfr_n - 1) / b->lfr_n, in = t % chunk;
-    return j->out + (size_t)(t / chunk * per + in / b->lfr_n) * j->ld + (size_t)(in % b->lfr_n * b->n_mels);
+    return j->out + mel_clip_at(j->c->bank, t, j->ld);
 }
 
 static void frames_run(void *arg, int64_t first, int n, int slot)

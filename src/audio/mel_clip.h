@@ -15,4 +15,5 @@ void mel_clip_take(struct mel_clip *c, struct arena_take *t, const struct fbank_
 /* The rows of pcm[n], n > 0, ld floats apart. @return their number, mel_clip_count(bank, n) */
 int64_t mel_clip_rows(const struct mel_clip *c, steno_team *team, const float *pcm, int64_t n, float *out, size_t ld);
 int64_t mel_clip_count(const struct fbank_bank *b, int64_t n);
+size_t mel_clip_at(const struct fbank_bank *b, int64_t t, size_t ld); /* floats before frame t in rows that are ld floats apart */
 #endif

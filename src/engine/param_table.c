@@ -67,7 +67,7 @@ static const struct param transcribe[] = {
     { T(entropy_threshold), NUMBER(0, 1e9), NO_DEFAULT, .models = MODELS_AR | MODELS_AUDIO_LM },
     { LIST(prompt_tokens), .models = MODELS_AR },
     { T(carry_initial_prompt), FLAG, .models = MODELS_AR },
-    { T(guards), CHOICE(STENO_GUARDS_RETRY), .value = STENO_GUARDS_FLAG, .models = MODELS_AR | MODELS_AUDIO_LM },
+    { T(guards), CHOICE(STENO_GUARDS_RETRY), .value = STENO_GUARDS_FLAG, .models = MODELS_SPEECH },
     { T(keep_audio_features), FLAG, .models = MODELS_AR },
     { T(on_attempt), CALL },
     { T(logits_filter), HOOK, .models = MODELS_AR },

@@ -36,6 +36,7 @@ static steno_transcribe_params params_of(const struct setting *set)
 {
     steno_transcribe_params p;
     steno_transcribe_params_init(&p);
+    p.guards = STENO_GUARDS_OFF; /* the reference writes text on noise, too */
     p.language = set->language;
     p.itn = set->itn;
     p.ban_unknown_emotion = set->ban;

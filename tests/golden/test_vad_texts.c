@@ -55,6 +55,7 @@ static steno_transcribe_params params_of(const struct setting *k, steno_vad_para
 {
     steno_transcribe_params p;
     steno_transcribe_params_init(&p);
+    p.guards = STENO_GUARDS_OFF; /* the reference writes text on noise, too */
     steno_vad_params_init(v);
     v->max_end_silence_ms = k->end_silence;
     v->max_segment_ms = k->segment;

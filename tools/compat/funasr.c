@@ -102,7 +102,7 @@ static int put_longest(struct compat_call *c, const char *value)
     { .to = "--vad-min-speech-ms 0 --vad-speech-pad-ms 0", .needs = SPANS }, \
     { .name = "--vad-maxseg", .put = put_longest, .takes = COMPAT_TEXT, .dflt = "30000", .needs = SPANS }
 #define RECOGNISER_ROWS \
-    { .to = "-q" }, \
+    { .to = "-q --guards off" }, \
     MODEL_ROW, \
     SPANS_ROWS, \
     { .name = "--srt", .sets = SRT }, \
@@ -122,7 +122,7 @@ static const struct compat_option without_tags[] = { RECOGNISER_ROWS, SOUND_ROW,
 
 static const struct compat_option of_audio_lm[] = {
     { .name = "--enc", .to = "-m %", .takes = COMPAT_TEXT, .sets = MODEL },
-    { .to = "-q" },
+    { .to = "-q --guards off" },
     { .name = "-m", .to = "--llm %", .takes = COMPAT_TEXT, .sets = LLM },
     SPANS_ROWS,
     { .name = "--srt", .sets = SRT },

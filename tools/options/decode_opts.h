@@ -172,8 +172,8 @@ struct decode_opts {
       .help = "maximum number of draft tokens per run, 1 to 15, of --draft, or with Qwen3-ASR and Fun-ASR-Nano of earlier text " \
               "(0: none); -1: as many as pay" }, \
     { .name = "guards", .kind = ARG_WORD, .at = offsetof(T, decode.guards), .value = "off|flag|retry", .dflt = ARG_OF_PARAM, \
-      .help = "flag: leave out text of steady sound and doubtful text of music, and mark repetition, silence and low confidence " \
-              "in JSON; retry: also decode such windows again; off: as the reference does" }, \
+      .help = "flag: leave out text of silence and steady sound (Whisper: also doubtful text of music), and mark repetition, " \
+              "silence and low confidence in JSON; retry: also decode such windows again; off: as the reference does" }, \
     { .name = "seed", .kind = ARG_INT, .at = offsetof(T, decode.seed), .value = "N", .dflt = "0", .hi = 9e18, \
       .help = "seed of sampling; the same seed gives the same text" }, \
     { .name = "sample-length", .kind = ARG_INT, .at = offsetof(T, decode.sample_length), .value = "N", .dflt = ARG_OF_PARAM, \

@@ -1,27 +1,11 @@
 /* steno: detects windows without speech by level and spectrum. SPDX-License-Identifier: MIT
  *
- * Without speech, models write frequent phrases of their training data. The level shows this independently of the model. The level of
- * speech varies by 7 dB and more even in loud noise. Silence, tones, hum and steady noise vary by less than 3 dB. The spectrum identifies
- * music, strokes and birds. */
+ * Without speech, models write frequent phrases of their training data. The level shows this independently of the model. A steady
+ * level (audio/steady.h) is that of silence, tones, hum and steady noise. The spectrum identifies music, strokes and birds. */
 #include "task/ar/sound_checks.h"
+#include "audio/steady.h"
 
-enum { LEVELS_PER_B = 100, LEVEL_BINS = 2048, SOUND_FRAMES = 5, STEADY_DB = 4 };
-
-/* ---- ranks of levels ---- */
-
-static int level_bin(double b)
-{
-    const double bin = (b + 10) * LEVELS_PER_B; /* log10 of zero power is stored as -10 */
-    return bin < 0 ? 0 : bin < LEVEL_BINS - 1 ? (int)bin : LEVEL_BINS - 1;
-}
-
-/* Level of the frame of the given rank, in histogram bins. */
-static int level_at(const int32_t *count, int64_t rank)
-{
-    int bin = 0;
-    for (int64_t below = count[0]; below <= rank && bin < LEVEL_BINS - 1;) below += count[++bin];
-    return bin;
-}
+enum { SOUND_FRAMES = 5 };
 
 /* ---- notes ---- */
 
@@ -192,13 +176,9 @@ void window_levels(struct window_decoder *w, const float *mel)
                         sound_whistles(mel, window->frames, n_mels);
 }
 
-/* The 10th percentile is the background. A sound has at least five frames. */
 int window_steady(const struct window_decoder *w, int64_t from, int64_t to)
 {
-    int32_t count[LEVEL_BINS] = { 0 };
-    const int64_t n = to - from;
-    for (int64_t t = from - w->position.seek; t < to - w->position.seek; t++) count[level_bin((double)w->window.level[t])]++;
-    return n <= SOUND_FRAMES || level_at(count, n - SOUND_FRAMES) - level_at(count, n / 10) < STEADY_DB * LEVELS_PER_B / 10;
+    return levels_are_steady(w->window.level + (from - w->position.seek), to - from);
 }
 
 enum { NEAR_FRAMES = 50 }; /* precision of timestamps: sound this close to a segment belongs to it */

@@ -94,6 +94,7 @@ static void fill(steno_session *s, struct clip_window *w, float *x, size_t ld)
     v->n_new = v->is_complete = 0;
     fbank_stream_piece_take(&v->clips.fbank);
     w->end = fbank_stream_at(&v->clips.fbank);
+    clip_mark(s, w, v->placed - v->n_rows, v->placed);
 }
 
 static int lane(steno_session *s, uint16_t *at)
@@ -132,7 +133,8 @@ static size_t rows_floats(const steno_model *m)
 static size_t memory(const steno_model *m, const steno_team *team, int shared)
 {
     return sizeof(struct stream_session) + clip_session_memory(m, team) + (shared ? stream_state_memory(m) : 0) +
-           (rows_floats(m) + 3 * CHUNK_TOKENS) * sizeof(float) + CHUNK_TOKENS * sizeof(struct cif_token) + (size_t)TOKENS * PER_TOKEN;
+           (rows_floats(m) + 3 * CHUNK_TOKENS) * sizeof(float) + CHUNK_TOKENS * (sizeof(struct cif_token) + sizeof(int32_t)) +
+           (size_t)TOKENS * PER_TOKEN;
 }
 
 static int part_open(steno_session *s, steno_error *e)
@@ -148,7 +150,8 @@ static int part_open(steno_session *s, steno_error *e)
     v->ids = arena_array(&s->arena, TOKENS, sizeof *v->ids);
     v->sampled = arena_array(&s->arena, TOKENS, sizeof *v->sampled);
     v->span = arena_array(&s->arena, TOKENS, sizeof *v->span);
-    if (!v->rows || !v->alpha || !v->token || !v->ids || !v->sampled || !v->span)
+    v->mute = arena_array(&s->arena, CHUNK_TOKENS, sizeof *v->mute);
+    if (!v->rows || !v->mute || !v->alpha || !v->token || !v->ids || !v->sampled || !v->span)
         return err_nomem(e, rows_floats(s->model) * sizeof *v->rows, "a session");
     v->weight = v->alpha + CHUNK_TOKENS;
     return STENO_OK;

@@ -28,15 +28,43 @@ static double begins_at(const struct stream_session *v, int32_t i)
     return fmax(at - before_fire, 0);
 }
 
+/* A token that is left out, from `from` to `to` in frames. */
+static void mute_add(struct stream_session *v, const struct best *b, double from, double to)
+{
+    if (!v->n_mute) v->mute_span[0] = from;
+    v->mute_span[1] = fmin(to, from + longest);
+    v->mute_logprob += (double)b->logprob;
+    v->mute[v->n_mute++] = b->id;
+}
+
+/* Adds the text of those tokens. */
+static int left_out_add(steno_session *s, const struct clip_window *w)
+{
+    struct stream_session *v = stream_of(s);
+    const double at = (double)v->clips.request.from / FBANK_RATE, frame_s = fbank_bank_of(s->model)->lfr_n * FRAME_MS / 1000.0;
+    struct clip_found f = { .ids = v->mute, .n = v->n_mute, .sum_logprob = v->mute_logprob };
+    if (cif_words_make(&v->words, s->model, f.ids, f.n, NULL) || cif_words_text(&v->words, 0, cif_words_n(&v->words)))
+        return err_nomem(&s->error, (size_t)f.n, "text");
+    f.text = v->words.text.p;
+    f.n_text = v->words.text.len;
+    return clip_left_out(s, &f, at + v->mute_span[0] * frame_s, at + v->mute_span[1] * frame_s, clip_all_mute(s, w));
+}
+
 /* Appends the text tokens of the run to the waiting ones. */
-static void take_tokens(steno_session *s, struct stream_session *v)
+static void take_tokens(steno_session *s, struct stream_session *v, const struct clip_window *w)
 {
     const struct cif_model *m = stream_model_of(s->model);
     const double frame_s = fbank_bank_of(s->model)->lfr_n * FRAME_MS / 1000.0;
+    v->n_mute = 0;
+    v->mute_logprob = 0;
     for (int32_t i = 0; i < v->n_tokens; i++) {
         const struct best *b = &s->batch->run.argmax.best[v->first + (uint32_t)i];
         const double from = begins_at(v, i), to = begins_at(v, i + 1);
         if (b->id < 0 || b->id == m->blank || b->id == m->bos || b->id == m->eos) continue;
+        if (clip_is_mute(s, w, (int32_t)v->token[i].first + (int32_t)v->token[i].n - 2)) {
+            mute_add(v, b, from, to);
+            continue;
+        }
         v->sampled[v->n] = (struct sampled_token){ .id = b->id, .ts_id = -1, .logprob = b->logprob, .p = expf(b->logprob) };
         v->span[v->n][0] = from * frame_s;
         v->span[v->n][1] = fmin(to, from + longest) * frame_s;
@@ -81,7 +109,9 @@ int stream_settle(steno_session *s, const struct clip_window *w)
 {
     struct stream_session *v = stream_of(s);
     int32_t open;
-    take_tokens(s, v);
+    take_tokens(s, v, w);
+    const int left = v->n_mute ? left_out_add(s, w) : STENO_OK;
+    if (left) return left;
     if (cif_words_make(&v->words, s->model, v->ids, v->n, &open)) return err_nomem(&s->error, (size_t)v->n, "text");
     if (v->is_last || v->n - v->n_output > OPEN_MAX) open = v->n;
     const struct token_word *word = cif_word(&v->words);

@@ -48,6 +48,8 @@ struct stream_session {
     int32_t *ids;
     struct sampled_token *sampled;
     double (*span)[2];
+    int32_t *mute, n_mute;   /* [CHUNK_TOKENS] tokens of the chunk that are left out, since there is no speech near them */
+    double mute_span[2], mute_logprob;
     struct cif_words words;
 };
 

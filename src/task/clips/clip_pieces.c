@@ -121,13 +121,94 @@ int32_t clip_pieces_whole(const steno_session *s, const struct clip_pieces *p, i
     return whole;
 }
 
+static int segments_add(const struct pieces_job *j)
+{
+    int rc = STENO_OK;
+    for (int32_t from = 0, to; from < j->p->n && !rc; from = to) {
+        for (to = from + 1; to < j->p->n && !may_begin(j, to);) to++;
+        rc = segment_add(j, from, to);
+    }
+    return rc;
+}
+
+/* ---- pieces where there is no speech ---- */
+
+void clip_piece_judge(const steno_session *s, const struct clip_window *w, struct piece_rows *rows, int32_t i, int32_t id, int32_t row)
+{
+    const int is_mark = i > 0 && s->model->family->pieces->is_mark(s->model, id);
+    rows[i].mute = is_mark ? rows[i - 1].mute : clip_is_mute(s, w, row);
+}
+
+static int is_mute(const struct pieces_job *j, int32_t i) { return j->p->rows[i].mute > 0; }
+
+/* End of what is kept of the word [from, to). */
+static int32_t kept_to(const struct pieces_job *j, int32_t from, int32_t to)
+{
+    while (to > from && is_mute(j, to - 1)) to--;
+    return to;
+}
+
+/* Pieces [from, to) are left out. */
+static int leave_out(const struct pieces_job *j, int32_t from, int32_t to)
+{
+    struct clip_found f = { .n = to - from };
+    if (from == to) return STENO_OK;
+    const int rc = text_of(j, from, to, &f.text, &f.n_text);
+    for (int32_t i = from; i < to; i++) f.sum_logprob += (double)j->p->tokens[i].logprob;
+    return rc ? rc : clip_left_out(j->s, &f, time_of(j, j->p->rows[from].begin), time_of(j, j->p->rows[to - 1].end), 0);
+}
+
+/* The pieces that are kept, as an array of their own. */
+struct kept_pieces { struct buf ids, tokens, rows; };
+
+static void keep(struct kept_pieces *k, const struct clip_pieces *p, int32_t from, int32_t to)
+{
+    const size_t n = (size_t)(to - from);
+    buf_add(&k->ids, p->ids + from, n * sizeof *p->ids);
+    buf_add(&k->tokens, p->tokens + from, n * sizeof *p->tokens);
+    buf_add(&k->rows, p->rows + from, n * sizeof *p->rows);
+}
+
+enum { FAR_MS = 2000 };
+
+/* Divides the pieces, word by word. */
+static int divide(const struct pieces_job *j, struct kept_pieces *k)
+{
+    int32_t out = 0; /* pieces from here on are left out */
+    int rc = STENO_OK;
+    for (int32_t from = 0, to; from < j->p->n && !rc; from = to) {
+        for (to = from + 1; to < j->p->n && !begins(j, to);) to++;
+        const int32_t end = kept_to(j, from, to);
+        const int is_far = from > out && (j->p->rows[from].begin - j->p->rows[from - 1].end) * j->p->row_ms > FAR_MS;
+        if (end == from && is_far) { /* there may be speech between them */
+            rc = leave_out(j, out, from);
+            out = from;
+        }
+        if (end == from) continue;
+        rc = leave_out(j, out, from);
+        keep(k, j->p, from, end);
+        out = end;
+    }
+    if (!rc) rc = leave_out(j, out, j->p->n);
+    return k->ids.err || k->tokens.err || k->rows.err ? err_nomem(&j->s->error, k->tokens.len, "the tokens of a clip") : rc;
+}
+
 int clip_pieces_add(steno_session *s, const struct clip_window *w, const struct clip_pieces *p, struct buf *scratch)
 {
-    const struct pieces_job j = { s->model, s, w, p, scratch };
-    int rc = STENO_OK;
-    for (int32_t from = 0, to; from < p->n && !rc; from = to) {
-        for (to = from + 1; to < p->n && !may_begin(&j, to);) to++;
-        rc = segment_add(&j, from, to);
-    }
+    struct clip_pieces rest = *p;
+    const struct pieces_job j = { s->model, s, w, p, scratch }, kept = { s->model, s, w, &rest, scratch };
+    struct kept_pieces k = { .ids.len = 0 };
+    int32_t n = 0;
+    while (n < p->n && !is_mute(&j, n)) n++;
+    if (n == p->n) return segments_add(&j);
+    int rc = divide(&j, &k);
+    rest.ids = (const int32_t *)(const void *)k.ids.p;
+    rest.tokens = (const struct sampled_token *)(const void *)k.tokens.p;
+    rest.rows = (const struct piece_rows *)(const void *)k.rows.p;
+    rest.n = (int32_t)(k.ids.len / sizeof *rest.ids);
+    if (!rc) rc = segments_add(&kept);
+    buf_free(&k.ids);
+    buf_free(&k.tokens);
+    buf_free(&k.rows);
     return rc;
 }

@@ -1,5 +1,6 @@
 /* steno: transcriptions that work clip by clip: their state and their requests. SPDX-License-Identifier: MIT */
 #include "task/clips/clip_session.h"
+#include <math.h>
 #include <string.h>
 #include "engine/batch_loop.h"
 #include "text/repetition.h"
@@ -17,7 +18,7 @@ size_t clip_batch_memory(const steno_model *m, uint32_t n_windows, uint32_t n_la
 {
     (void)n_lanes;
     return sizeof(struct clip_batch) + n_windows * (sizeof(struct clip_window) + sizeof(struct sequence)) +
-           cuts_of(m, n_windows) * sizeof(struct sequence);
+           cuts_of(m, n_windows) * sizeof(struct sequence) + m->plan[PLAN_ENCODER].max_rows;
 }
 
 int clip_batch_open(struct steno_batch *b, steno_error *e)
@@ -32,7 +33,8 @@ int clip_batch_init(struct steno_batch *b, steno_error *e)
     c->window = arena_array(&b->arena, b->n_windows, sizeof *c->window);
     c->sequence = arena_array(&b->arena, b->n_windows, sizeof *c->sequence);
     c->cut = b->model->window_rows ? arena_array(&b->arena, cuts_of(b->model, b->n_windows), sizeof *c->cut) : NULL;
-    const int has_all = c->window && c->sequence && (c->cut || !b->model->window_rows);
+    c->mute = arena_alloc(&b->arena, clip_encoder_of(b)->max_rows);
+    const int has_all = c->window && c->sequence && c->mute && (c->cut || !b->model->window_rows);
     return has_all ? STENO_OK : err_nomem(e, b->n_windows * sizeof *c->window, "a batch");
 }
 
@@ -193,9 +195,47 @@ void clip_window_fill(steno_session *s, struct clip_window *w, float *x, size_t 
     if (c->speech.model) clip_speech_fill(&c->speech, x + (size_t)q->n_head * ld, ld);
     else fbank_stream_clip(&c->fbank, x + (size_t)q->n_head * ld, ld);
     w->end = clip_request_at(s);
+    clip_mark(s, w, 0, w->rows.n);
     clip_rows_report(s, w, &(struct clip_rows){ "features", x + (size_t)q->n_head * ld, 0, w->rows.n - q->n_head,
                                               fbank_features(fbank_bank_of(s->model)), ld });
 }
+
+/* ---- text where there is no speech ---------------------------------------------------------------------------------------------- */
+
+static uint8_t *mute_of(const steno_session *s, const struct clip_window *w)
+{
+    return clip_batch_of(s->batch)->mute + w->rows.row + clips_of(s)->request.n_head;
+}
+
+void clip_mark(steno_session *s, const struct clip_window *w, int64_t row, int64_t end)
+{
+    const struct clip_session *c = clips_of(s);
+    const int n = w->rows.n - c->request.n_head;
+    if (clip_guards(s) && !c->request.is_passing && n > 0) fbank_stream_mute(&c->fbank, row, n, end, mute_of(s, w));
+}
+
+int clip_is_mute(const steno_session *s, const struct clip_window *w, int32_t i)
+{
+    return clip_guards(s) && i >= 0 && i < w->rows.n - clips_of(s)->request.n_head && mute_of(s, w)[i];
+}
+
+int clip_all_mute(const steno_session *s, const struct clip_window *w)
+{
+    const int32_t n = w->rows.n - clips_of(s)->request.n_head;
+    int32_t i = 0;
+    while (i < n && clip_is_mute(s, w, i)) i++;
+    return n > 0 && i == n;
+}
+
+int clip_left_out(steno_session *s, const struct clip_found *f, double start, double end, int whole)
+{
+    struct left_out l = { .avg_logprob = f->sum_logprob / (f->n + 1), .t0_ms = (int64_t)nearbyint(start * 1000),
+                          .t1_ms = (int64_t)nearbyint(end * 1000), .flags = STENO_FLAG_NO_SPEECH, .whole = (uint16_t)whole };
+    if (f->n_text) result_left_out(&s->result, &l, f->text, f->n_text);
+    return result_status(&s->result) ? err_nomem(&s->error, f->n_text, "results") : STENO_OK;
+}
+
+/* ---- segments ------------------------------------------------------------------------------------------------------------------ */
 
 struct segment clip_segment_of(const steno_session *s, const struct clip_window *w)
 {

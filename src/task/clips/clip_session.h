@@ -24,6 +24,7 @@ struct clip_batch {
     struct sequence *sequence;  /* [n_windows] rows of the clips that have any */
     struct sequence *cut;       /* [clip_cuts] the same cut into windows of attention; NULL: the model has none */
     const struct sequence *tokens; /* [n_sequences] rows of the table (run.h), if they differ from those of the run; else NULL */
+    uint8_t *mute;              /* [rows of a run] 1: there is no speech near the row, as the guards find */
     uint32_t n, n_sequences;    /* in the current run */
     uint32_t blocks;            /* blocks of keys and values that these use */
 };
@@ -128,4 +129,15 @@ struct segment clip_segment_of(const steno_session *s, const struct clip_window 
 /* Adds the segment to the results, except its words, which are added before clip_segment_report. A status */
 int clip_segment_add(steno_session *s, struct segment *g, const struct clip_found *f);
 int clip_segment_report(steno_session *s, const struct segment *g);
+
+/* ---- guards: text where there is no speech (audio/steady.h) ---- */
+
+static inline int clip_guards(const steno_session *s) { return clips_of(s)->request.p.guards != STENO_GUARDS_OFF; }
+/* Is there no speech near row i of the window? i counts its rows in the run, without query rows. Never with STENO_GUARDS_OFF */
+int clip_is_mute(const steno_session *s, const struct clip_window *w, int32_t i);
+int clip_all_mute(const steno_session *s, const struct clip_window *w); /* nor near any row? */
+/* Marks the window's rows, which are rows from number `row` on, by audio of rows before `end` (fbank_stream_mute). */
+void clip_mark(steno_session *s, const struct clip_window *w, int64_t row, int64_t end);
+/* Adds a text that is left out: of f, its ids and n_text bytes of text, which may be none. whole: all of its clip. A status */
+int clip_left_out(steno_session *s, const struct clip_found *f, double start, double end, int whole);
 #endif

@@ -15,6 +15,9 @@ struct ctc_session {
     struct ctc_words words;      /* of the current clip */
     struct ctc_search *search;
     int searches;                /* the current request uses beam search */
+    struct buf mute;             /* int32_t: ids of the clip that are left out, since there is no speech near them */
+    double mute_logprob;         /* their sum */
+    int32_t mute_from, mute_to;  /* their rows, without query rows */
     struct buf rows;             /* struct piece_rows of a clip's tokens, if they are pieces with times */
     const struct clip_window *shown; /* window whose logits are passed to on_rows */
 };

@@ -50,6 +50,22 @@ static int run(struct steno_batch *b)
     return rc || !needs_best(b) ? rc : ctc_run_best(b);
 }
 
+/* Is the id of a row left out, since there is no speech near it? Pieces with times are judged word by word (clip_pieces.c). */
+static int row_is_mute(const steno_session *s, const struct clip_window *w, int32_t row)
+{
+    return !s->model->family->pieces && clip_is_mute(s, w, row - clips_of(s)->request.n_head);
+}
+
+/* Collects an id that is left out. */
+static void mute_add(const steno_session *s, int32_t row, const struct best *b)
+{
+    struct ctc_session *c = ctc_of(s);
+    if (!c->mute.len) c->mute_from = row;
+    c->mute_to = row + 1;
+    buf_add(&c->mute, &b->id, sizeof b->id);
+    c->mute_logprob += (double)b->logprob;
+}
+
 /* Best path of the first n rows of a clip. Stores the ids in ctc_session.ids and the tokens in the batch's table. */
 static struct clip_found collapse(const steno_session *s, const struct clip_window *w, uint32_t n)
 {
@@ -58,12 +74,16 @@ static struct clip_found collapse(const steno_session *s, const struct clip_wind
     int32_t last = -1;
     for (uint32_t i = w->rows.row; i < (uint32_t)w->rows.row + n; i++) {
         const struct best *b = &s->batch->run.argmax.best[i];
-        if (b->id != last && b->id != blank && b->id >= 0) {
+        const int32_t row = (int32_t)(i - w->rows.row);
+        const int is_new = b->id != last && b->id != blank && b->id >= 0;
+        last = b->id;
+        if (is_new && row_is_mute(s, w, row)) {
+            mute_add(s, row - ctc_of(s)->clips.request.n_head, b);
+        } else if (is_new) {
             s->batch->sampled[c.n] = (struct sampled_token){ .id = b->id, .ts_id = -1, .logprob = b->logprob, .p = expf(b->logprob) };
             ctc_of(s)->ids[c.n++] = b->id;
             c.sum_logprob += b->logprob;
         }
-        last = b->id;
     }
     return c;
 }
@@ -86,6 +106,10 @@ static void show_search(steno_session *s, int row, const float *logits, const st
         return;
     }
     if (!row) ctc_search_begin(c->search, -1);
+    if (row_is_mute(s, c->shown, row)) {
+        if (best->id >= 0 && best->id != ctc_model_of(s->model)->blank) mute_add(s, row - q->n_head, best);
+        return;
+    }
     ctc_search_row(c->search, logits, best, q->masked);
 }
 
@@ -105,6 +129,7 @@ static int found_add(const steno_session *s, struct clip_found *f, int place, do
 static int search(steno_session *s, const struct clip_window *w, struct clip_found *f)
 {
     double logprob;
+    ctc_of(s)->shown = w;
     const int rc = look(s, w, show_search, NULL);
     if (rc) return rc;
     *f = collapse(s, w, (uint32_t)ctc_of(s)->clips.request.n_head);
@@ -194,11 +219,14 @@ static int words_add(steno_session *s, const struct clip_window *w, int32_t n_id
 }
 
 /* Adds the rows of a token whose first row is `row`. *begin: the end of the token before it; -1: there is none */
-static void rows_add(const steno_session *s, int32_t id, int32_t row, int32_t *begin)
+static void rows_add(const steno_session *s, const struct clip_window *w, int32_t id, int32_t row, int32_t *begin)
 {
     if (*begin < 0) *begin = row > 0 ? row - 1 : 0;
-    const struct piece_rows rows = { *begin, s->model->family->pieces->is_mark(s->model, id) ? *begin : row };
-    buf_add(&ctc_of(s)->rows, &rows, sizeof rows);
+    struct buf *all = &ctc_of(s)->rows;
+    const struct piece_rows rows = { *begin, s->model->family->pieces->is_mark(s->model, id) ? *begin : row, PIECE_OPEN };
+    buf_add(all, &rows, sizeof rows);
+    const int32_t n = (int32_t)(all->len / sizeof rows);
+    if (!all->err) clip_piece_judge(s, w, (struct piece_rows *)(void *)all->p, n - 1, id, row);
     *begin = row;
 }
 
@@ -212,7 +240,7 @@ static int find_rows(steno_session *s, const struct clip_window *w)
     for (int32_t i = 0; i < w->rows.n; last = best[i++].id) {
         const int32_t id = best[i].id;
         if (id == last || id == blank || id < 0) continue;
-        rows_add(s, id, i, &begin);
+        rows_add(s, w, id, i, &begin);
     }
     return ctc_of(s)->rows.err ? err_nomem(&s->error, ctc_of(s)->rows.len, "times of tokens") : STENO_OK;
 }
@@ -227,7 +255,7 @@ static int align_rows(steno_session *s, const struct clip_window *w, const struc
     rc = ctc_words_align(&c->words);
     for (int32_t i = 0, k = 0; i < f->n && !rc; i++) {
         const int32_t row = ctc_words_row_of(&c->words, i, &k), before = begin > 0 ? begin : 0;
-        rows_add(s, f->ids[i], row >= 0 ? row : before, &begin);
+        rows_add(s, w, f->ids[i], row >= 0 ? row : before, &begin);
     }
     return rc || c->rows.err ? err_nomem(&s->error, c->rows.len, "times of tokens") : STENO_OK;
 }
@@ -249,6 +277,22 @@ static int settle_pieces(steno_session *s, const struct clip_window *w)
     return clip_pieces_add(s, w, &p, &c->text.text);
 }
 
+/* Adds the text of the ids that were left out. */
+static int left_out_add(steno_session *s, const struct clip_window *w)
+{
+    struct ctc_session *c = ctc_of(s);
+    const struct ctc_ids ids = { (const int32_t *)(const void *)c->mute.p, (int32_t)(c->mute.len / sizeof(int32_t)) };
+    struct clip_found f = { .n = ids.n, .sum_logprob = c->mute_logprob };
+    struct ctc_tags tags = { 0 };
+    struct ctc_shown shown;
+    const double at = (double)w->at / FBANK_RATE, row_s = row_ms_of(s) / 1000.0;
+    if (c->mute.err || ctc_text_make(&c->text, s->model, &ids, STENO_TAGS_APART, &tags, &shown))
+        return err_nomem(&s->error, c->mute.len, "text");
+    f.text = shown.text;
+    f.n_text = shown.n;
+    return clip_left_out(s, &f, at + c->mute_from * row_s, at + c->mute_to * row_s, clip_all_mute(s, w));
+}
+
 static int settle(steno_session *s, const struct clip_window *w)
 {
     struct ctc_session *c = ctc_of(s);
@@ -257,10 +301,13 @@ static int settle(steno_session *s, const struct clip_window *w)
     struct segment g = clip_segment_of(s, w);
     struct ctc_shown shown;
     if (s->model->family->pieces) return settle_pieces(s, w);
+    buf_clear(&c->mute);
+    c->mute_logprob = 0;
     int rc = c->searches ? search(s, w, &found) : STENO_OK;
     if (!c->searches) found = collapse(s, w, w->rows.n);
     if (!rc && clip_rows_requested(s)) rc = show_rows(s, w);
     if (!rc && p->word_timestamps) rc = find_words(s, w, found.n);
+    if (!rc && c->mute.len) rc = left_out_add(s, w);
     if (rc) return rc;
     rc = hypotheses_add(s, w, &found);
     if (rc) return rc;
@@ -333,6 +380,7 @@ static void part_close(steno_session *s)
     ctc_text_free(&c->text);
     ctc_words_free(&c->words);
     buf_free(&c->rows);
+    buf_free(&c->mute);
     ctc_search_done(c->search);
 }
 

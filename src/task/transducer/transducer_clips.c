@@ -211,7 +211,7 @@ static int32_t largest(const float *x, int32_t n)
 void transducer_token_add(struct transducer_lane *l, const steno_model *m, const struct transducer_token *token, float logprob)
 {
     const int has_durations = transducer_of(m)->n_durations > 0;
-    struct piece_rows rows = { token->row, has_durations ? token->row + token->duration : token->row + 1 };
+    struct piece_rows rows = { token->row, has_durations ? token->row + token->duration : token->row + 1, PIECE_OPEN };
     const struct sampled_token sampled = { .id = token->id, .ts_id = -1, .p = expf(logprob), .logprob = logprob };
     if (has_durations && l->rows.len && m->family->pieces->is_mark(m, token->id))
         rows.begin = rows.end = ((const struct piece_rows *)(const void *)(l->rows.p + l->rows.len))[-1].end;
@@ -273,6 +273,14 @@ void transducer_lane_begin(struct transducer_lane *l, const steno_model *m, cons
     buf_clear(&l->rows);
     buf_clear(&l->texts);
     transducer_begin(&l->search, 0);
+}
+
+void transducer_lane_judge(const steno_session *s, struct transducer_lane *l, const struct clip_window *w, int32_t base)
+{
+    struct piece_rows *rows = (struct piece_rows *)(void *)l->rows.p;
+    const int32_t *ids = (const int32_t *)(const void *)l->ids.p;
+    for (int32_t i = 0; i < transducer_lane_tokens(l); i++)
+        if (rows[i].mute == PIECE_OPEN) clip_piece_judge(s, w, rows, i, ids[i], rows[i].begin - base);
 }
 
 struct clip_pieces transducer_pieces(const steno_model *m, const struct transducer_lane *l, int32_t from, int32_t to)

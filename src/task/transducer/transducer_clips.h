@@ -90,6 +90,8 @@ void transducer_lanes_close(struct steno_batch *b);
 /* transducer_lane_begin for the clip of a window. Its state in the executor becomes zero, too. */
 struct transducer_lane *transducer_clip_begin(struct steno_batch *b, const struct clip_window *w);
 static inline int32_t transducer_lane_tokens(const struct transducer_lane *l) { return (int32_t)(l->ids.len / sizeof(int32_t)); }
+/* Judges the tokens that the window brought; base: number of its first row in their rows. */
+void transducer_lane_judge(const steno_session *s, struct transducer_lane *l, const struct clip_window *w, int32_t base);
 /* Tokens [from, to) of a lane as the pieces of a clip. */
 struct clip_pieces transducer_pieces(const steno_model *m, const struct transducer_lane *l, int32_t from, int32_t to);
 /* Encodes the clips of the current run. transducer_batch.joined receives the rows. Returns a status of the executor. */

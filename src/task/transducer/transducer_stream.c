@@ -204,6 +204,13 @@ static void fill(steno_session *s, struct clip_window *w, float *x, size_t ld)
     /* Not the audio's end, which is not known yet when a stream's last words are reported; but that of a span. */
     w->end = next_at(s);
     if (w->end - q->from > v->span_end) w->end = q->from + v->span_end;
+    for (int32_t at = 0, k; at < n; at += k) { /* chunk by chunk, by the audio that the chunk has */
+        k = n - at < v->chunk ? n - at : v->chunk;
+        struct clip_window chunk = *w;
+        chunk.rows.row = (uint16_t)(w->rows.row + at);
+        chunk.rows.n = (uint16_t)k;
+        clip_mark(s, &chunk, v->n_before - n + at, v->n_before - n + at + k);
+    }
     clip_rows_report(s, w, &(struct clip_rows){ "features", x, 0, n, fbank_features(fbank_bank_of(s->model)), ld });
 }
 
@@ -304,9 +311,10 @@ static int report_whole(steno_session *s, const struct clip_window *w, int32_t n
 static int settle(steno_session *s, const struct clip_window *w)
 {
     struct stream_pieces *v = pieces_of(s);
-    const struct transducer_lane *l = &v->lane;
+    struct transducer_lane *l = &v->lane;
     int rc = STENO_OK;
     if (l->ids.err || l->tokens.err || l->rows.err) return err_nomem(&s->error, l->tokens.len, "the tokens of a stream");
+    transducer_lane_judge(s, l, w, v->n_before - w->rows.n);
     for (int32_t end = v->n_before - w->rows.n; end < v->n_before && !rc;) {
         end = v->n_before - end < v->chunk ? v->n_before : end + v->chunk;
         rc = report_whole(s, w, pieces_before(l, end), 0);

@@ -84,9 +84,10 @@ static int hypotheses_add(steno_session *s, const struct transducer_lane *l)
 
 static int settle(steno_session *s, const struct clip_window *w)
 {
-    const struct transducer_lane *l = &transducer_batch_of(s->batch)->lane[w->rows.lane];
+    struct transducer_lane *l = &transducer_batch_of(s->batch)->lane[w->rows.lane];
     if (l->ids.err || l->tokens.err || l->rows.err || l->texts.err) return err_nomem(&s->error, l->tokens.len, "the tokens of a clip");
     const int rc = hypotheses_add(s, l);
+    transducer_lane_judge(s, l, w, 0);
     const int32_t n = l->texts.len ? ((const struct searched_text *)(const void *)l->texts.p)->n : transducer_lane_tokens(l);
     const struct clip_pieces p = transducer_pieces(s->model, l, 0, n);
     return rc ? rc : clip_pieces_add(s, w, &p, &transducer_session_of(s)->text);
