@@ -41,8 +41,8 @@ static void rel_outputs_f32(struct attn_rel_run_scratch *s, const struct attn_re
     const size_t n = g->to - g->base, sz = panel_sz(PK_F32, a->n_keys);
     for (size_t d0 = 0; d0 < a->d_head; d0 += PANEL) {
         const float *w = (const float *)(const void *)((const char *)a->values + d0 / PANEL * sz) + g->base * PANEL;
-        for (size_t r = 0; r < g->rows; r += TILE_ROWS) {
-            const size_t rows = size_min(TILE_ROWS, g->rows - r);
+        for (size_t r = 0; r < g->rows; r += REL_TILE) {
+            const size_t rows = size_min(REL_TILE, g->rows - r);
             rel_tile(s->acc, PANEL, rel_scores_of(s, g, r), g->ld, w, n, rows);
             rel_store(a, s->acc, g->first + r, rows, d0);
         }

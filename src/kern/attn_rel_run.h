@@ -1,16 +1,18 @@
 /* steno: attention with relative positions over packed keys. SPDX-License-Identifier: MIT
  *
  * Keys and distances are panels of weights, so both products of a score are register tiles. A panel of distances gives a diagonal band of
- * scores: each row adds its part of the band one key further. Groups of REL_ROWS rows share each panel. The body of int16 is here, because
- * levels without all kernels have it; that of f32 is in attn_rel_f32.h. */
+ * scores: each row adds its part of the band one key further. Groups of REL_ROWS rows share each panel. The weights of int16 are here; the
+ * products are in attn_rel_i16.h and x86/attn_i16_tiles.h, and f32 is in attn_rel_f32.h. */
 #ifndef STENO_KERN_ATTN_REL_RUN_H
 #define STENO_KERN_ATTN_REL_RUN_H
-#include "kern/attn_i16.h"
+#include "kern/attn_i16_row.h"
 
 enum { REL_Q_LD = HEAD_MAX + 16 };
 enum rel_with { WITH_U, WITH_V };
 
-_Static_assert(REL_MARGIN >= PANEL + TILE_ROWS && REL_ROWS % TILE_ROWS == 0, "a band stays within the margins");
+/* Rows of a tile of scores. */
+enum { REL_TILE = LOWP_TILE_ROWS };
+_Static_assert(REL_MARGIN >= PANEL + REL_TILE && REL_ROWS % REL_TILE == 0, "a band stays within the margins");
 
 /* A group of rows: its scores, rows of ld words that begin with the scales of the weights; keys [base, to). */
 struct rel_group { size_t first, rows, base, to, ld, head; };
@@ -49,9 +51,9 @@ INLINE void rel_contents(struct attn_rel_run_scratch *s, const struct attn_rel_r
 {
     const size_t sz = panel_sz(body->t, a->d_head);
     for (size_t p = g->base / PANEL; p * PANEL < g->to; p++)
-        for (size_t r = 0; r < g->rows; r += TILE_ROWS)
+        for (size_t r = 0; r < g->rows; r += REL_TILE)
             body->sums(rel_scores_of(s, g, r) + p * PANEL - g->base, g->ld, s, WITH_U, (const char *)a->keys + p * sz, a->d_head, r,
-                       size_min(TILE_ROWS, g->rows - r));
+                       size_min(REL_TILE, g->rows - r));
 }
 
 /* Add a tile of a panel of distances, whose row 0 of PANEL belongs to key `key` - base of its first row. */
@@ -69,8 +71,8 @@ INLINE void rel_distances(struct attn_rel_run_scratch *s, const struct attn_rel_
 {
     const size_t sz = panel_sz(body->t, a->d_head), low = a->at + from - g->first, high = a->at + g->to - 1 - g->first; /* of row 0 */
     for (size_t p = (low + 1 - g->rows) / PANEL; p <= high / PANEL; p++)
-        for (size_t r = 0; r < g->rows; r += TILE_ROWS) {
-            const size_t rows = size_min(TILE_ROWS, g->rows - r);
+        for (size_t r = 0; r < g->rows; r += REL_TILE) {
+            const size_t rows = size_min(REL_TILE, g->rows - r);
             if (p < (low - (r + rows - 1)) / PANEL || p > (high - r) / PANEL) continue;
             body->sums(s->acc, PANEL, s, WITH_V, (const char *)a->distances + p * sz, a->d_head, r, rows);
             rel_add_band(s, g, r, rows, (ptrdiff_t)(p * PANEL + g->first + r) - (ptrdiff_t)(a->at + g->base));
@@ -108,24 +110,9 @@ INLINE void rel_store(const struct attn_rel_run *a, const float *acc, size_t row
 }
 
 /* ---- int16 -------------------------------------------------------------------------------------------------------------------------- */
-static void rel_query_i16(struct attn_rel_run_scratch *s, enum rel_with with, size_t r, const float *x, size_t d_head, float scale)
+INLINE void rel_query_i16(struct attn_rel_run_scratch *s, enum rel_with with, size_t r, const float *x, size_t d_head, float scale)
 {
     s->unit[with][r] = i16_query(s->q[with] + r * REL_Q_LD, x, d_head) * (scale * RUN_LOG2_E);
-}
-
-static void rel_sums_i16(float *to, size_t ld, struct attn_rel_run_scratch *s, enum rel_with with, const char *panel, size_t d_head,
-                         size_t r, size_t rows)
-{
-    const float *scale = (const float *)(const void *)panel;
-    const char *w = panel + lowp_head_sz(PK_I16_PAIR), *next = panel + panel_sz(PK_I16_PAIR, d_head);
-    panel_sums(s->ints, PANEL, PK_I16_PAIR, s->q[with] + r * REL_Q_LD, REL_Q_LD, NULL, (const uint32_t *)(const void *)w,
-               lowp_words(PK_I16_PAIR, d_head), rows, &(struct weight_words){ .ahead = next });
-    for (size_t i = 0; i < rows; i++) {
-        const vf unit = vf_set1(s->unit[with][r + i]);
-        UNROLL
-        for (size_t c = 0; c < PANEL; c += VF_N)
-            vf_store(to + i * ld + c, vf_mul(vf_of_ints(vs_load(s->ints + i * PANEL + c)), vf_mul(unit, vf_load(scale + c))));
-    }
 }
 
 /* Lanes of the vector from i on that are outside [from, to), as bits. */
@@ -156,7 +143,7 @@ INLINE float rel_top(const float *score, size_t i, size_t end, size_t from, size
     return vf_hmax(top);
 }
 
-static void rel_weights_i16(struct attn_rel_run_scratch *s, const struct rel_group *g, size_t r, struct key_span sees)
+INLINE void rel_weights_i16(struct attn_rel_run_scratch *s, const struct rel_group *g, size_t r, struct key_span sees)
 {
     const size_t n = g->to - g->base, groups = run_groups(n), from = sees.from - g->base, to = sees.to - g->base;
     const float *score = rel_scores_of(s, g, r);
@@ -183,27 +170,11 @@ static void rel_weights_i16(struct attn_rel_run_scratch *s, const struct rel_gro
     s->share[r] = vf_sum(none) == 0 ? 1 / vf_sum(sum) : NAN;
 }
 
-static void rel_outputs_i16(struct attn_rel_run_scratch *s, const struct attn_rel_run *a, const struct rel_group *g)
+/* acc[rows, PANEL]: times 1 / the sum of a row's weights, and times the scales of values. */
+INLINE void rel_scale(float *acc, const float *share, const float *scale, size_t rows)
 {
-    const size_t n = g->to - g->base, sz = panel_sz(PK_I16_PAIR, a->n_keys);
-    for (size_t d0 = 0; d0 < a->d_head; d0 += PANEL) {
-        const char *panel = (const char *)a->values + d0 / PANEL * sz;
-        const uint32_t *w = (const uint32_t *)(const void *)(panel + lowp_head_sz(PK_I16_PAIR)) + g->base / 2 * PANEL;
-        for (size_t r = 0; r < g->rows; r += TILE_ROWS) {
-            const size_t rows = size_min(TILE_ROWS, g->rows - r);
-            int_sums(s->acc, rel_row(s, g, r), g->ld, w, n, RUN_GROUP, rows, &(struct weight_words){ .ahead = panel + sz });
-            for (size_t i = 0; i < rows; i++)
-                for (size_t c = 0; c < PANEL; c += VF_N) {
-                    const vf scale = vf_mul(vf_set1(s->share[r + i]), vf_load((const float *)(const void *)panel + c));
-                    vf_store(s->acc + i * PANEL + c, vf_mul(vf_load(s->acc + i * PANEL + c), scale));
-                }
-            rel_store(a, s->acc, g->first + r, rows, d0);
-        }
-    }
+    for (size_t i = 0; i < rows; i++)
+        for (size_t c = 0; c < PANEL; c += VF_N)
+            vf_store(acc + i * PANEL + c, vf_mul(vf_load(acc + i * PANEL + c), vf_mul(vf_set1(share[i]), vf_load(scale + c))));
 }
-
-static const struct rel_body rel_body_i16 = { PK_I16_PAIR, rel_query_i16, rel_sums_i16, rel_weights_i16, rel_outputs_i16 };
-static void attn_rel_i16(const struct attn_rel_run *a, void *scratch) { attn_rel_run_any(a, scratch, &rel_body_i16); }
-
-INLINE void init_attn_rel_i16(struct kern *k) { kern_run(k, KV_I16)->attn_rel = attn_rel_i16; }
 #endif

@@ -1,10 +1,11 @@
 /* steno: attention over the keys of a run, in integers. SPDX-License-Identifier: MIT
  *
  * Both products use the register tile of lowp.h: keys and values are panels of weights. The rows of a tile walk all keys at once. Their
- * scores are adjacent in the cache, and weights overwrite the scores. The parts of each type are in attn_i8.h and attn_i16.h. */
+ * scores are adjacent in the cache, and weights overwrite the scores. The parts of each type are in attn_i8.h and attn_i16.h; int16
+ * over tiles is in x86/attn_i16_tiles.h. */
 #ifndef STENO_KERN_ATTN_RUN_H
 #define STENO_KERN_ATTN_RUN_H
-#include "kern/attn_group.h"
+#include "kern/attn_run_row.h"
 #include "kern/lowp.h"
 
 enum { RUN_ROW_FLOATS = 16 /* a whole line, so that no vector of scores lies in two */ };
@@ -18,11 +19,6 @@ struct attn_run_scratch {
     uint32_t score[];                        /* rows of run_score_ld words: run_head words, then the scores */
 };
 
-INLINE const char *run_keys_at(const struct attn_run *a, enum packed_type t, size_t panel)
-{
-    return (const char *)a->keys + panel * panel_sz(t, a->d_head);
-}
-
 /* Compute scores in steps of the query, for rows whose q are in scratch. */
 INLINE void run_scores(struct attn_run_scratch *s, const struct attn_run *a, enum packed_type t, size_t rows, size_t ld)
 {
@@ -35,18 +31,6 @@ INLINE void run_scores(struct attn_run_scratch *s, const struct attn_run *a, enu
         panel_sums(to + p * PANEL, ld, t, s->q, RUN_Q_LD, start, w, words, rows,
                    &(struct weight_words){ .ahead = (const char *)(w + words * PANEL), .scale = (const float *)(const void *)panel });
     }
-}
-
-/* Scores i to i + VF_N of a row, in steps of the query. */
-INLINE vf run_score_at(const uint32_t *score, size_t i) { return vf_load((const float *)(const void *)score + i); }
-
-/* Whether no key's scale is NaN. */
-INLINE int run_keys_are_numbers(const struct attn_run *a, enum packed_type t)
-{
-    vf all = vf_zero();
-    for (size_t p = 0; p * PANEL < a->n_keys; p++)
-        for (size_t c = 0; c < PANEL; c += VF_N) all = vf_add(all, vf_load((const float *)(const void *)run_keys_at(a, t, p) + c));
-    return !isnan(vf_sum(all));
 }
 
 /* The functions of a type. */

@@ -6,6 +6,7 @@
 #include "kern/attn_i16.h"
 #include "kern/attn_rel.h"
 #include "kern/attn_rel_f32.h"
+#include "kern/attn_rel_i16.h"
 #include "kern/elem.h"
 #include "kern/gemm.h"
 #include "kern/lowp.h"

@@ -122,8 +122,9 @@ size_t kern_attn_scratch(const struct kern *k, enum kv_type t, size_t d_head)
                          : offsetof(struct attn_scratch, q) + sizeof(uint32_t[ATTN_ROWS * Q_LD]);
 }
 
-size_t kern_attn_run_scratch(enum kv_type t, size_t n_keys)
+size_t kern_attn_run_scratch(const struct kern *k, enum kv_type t, size_t n_keys)
 {
+    if (has_tiles(k->level)) return sizeof(struct attn_run_tiles_scratch) + run_tile_words(kv_run_packed(t), n_keys) * sizeof(uint32_t);
     enum { ROWS = 12, HEAD = 2 * 16 + RUN_KEYS_MAX / RUN_GROUP + 2 * ROWS * PANEL + ROWS * RUN_Q_LD };
     return (HEAD + ROWS * run_score_ld(kv_run_packed(t), n_keys)) * sizeof(float);
 }

@@ -333,7 +333,7 @@ static inline size_t attn_first_key(const struct attn *a, size_t len) { return a
  *
  * A row of q, a key, or a d of values with a NaN or an infinity gives NaN for the row, all rows, and that d of all rows.
  * Tolerance, relative to max |v|, from the formula with rounded weights: 3e-6, and one step of a weight for each weight that is within 1e-4
- * of itself from a tie; the same from the twin. Packing: the twin's bits. */
+ * of itself from a tie; the same from the twin. Packing: the twin's bits, which panel_cut (panel.h) has changed if i16_is_cut. */
 enum { RUN_KEYS_MAX = 65536, RUN_GROUP = 64 };
 struct attn_run {
     float *out;                /* row i at out + i * ld_out, [d_head] */
@@ -399,7 +399,7 @@ struct logit_partial { float max, sum; int32_t arg; };
 
 struct attn_rel; /* rel_positions.h */
 struct kern {
-    int level;    /* enum cpu_level the table was made for */
+    int level, i16_is_cut; /* enum cpu_level the table was made for; panels of KV_I16 are cut into bytes, for tiles */
     size_t cache; /* bytes of a core's second-level cache; set by kern_init, may be changed */
     size_t quad_steps; /* words of scratch for four k of int8 of x */
     size_t ints_panel_sz; /* bytes of scratch per panel for linear[PK_I16_PAIR], after the rows of x */
@@ -491,7 +491,7 @@ struct slices kern_slices(const struct kern *k, enum packed_type t, size_t n_k);
  * that is enough for each call at each level. */
 size_t kern_linear_scratch(const struct kern *k, enum packed_type t, size_t n_k, size_t rows);
 size_t kern_attn_scratch(const struct kern *k, enum kv_type t, size_t d_head);
-size_t kern_attn_run_scratch(enum kv_type t, size_t n_keys);
+size_t kern_attn_run_scratch(const struct kern *k, enum kv_type t, size_t n_keys);
 size_t kern_attn_rel_scratch(size_t n_keys); /* n_keys: of the sequence */
 size_t kern_attn_rel_run_scratch(size_t n_keys);
 size_t kern_linear_scratch_max(void);

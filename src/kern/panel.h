@@ -128,6 +128,24 @@ static inline size_t panel_sz(enum packed_type t, size_t k)
     return k * panel_block_sz(t) / block_len(t);
 }
 
+/* ---- int16 as bytes (PK_I16_PAIR): an integer is 256 times its high byte, which is signed, plus its low byte, which is unsigned. In
+ * place of CUT words of pairs are CUT / 2 words of low bytes, then CUT / 2 of high ones. Word j of them holds the bytes of words j and
+ * j + CUT / 2 of pairs. */
+enum { CUT = 32 };
+static inline uint32_t cut_low(uint32_t a, uint32_t b) { return (a & 0x00ff00ffu) | (b & 0x00ff00ffu) << 8; }
+static inline uint32_t cut_high(uint32_t a, uint32_t b) { return (a >> 8 & 0x00ff00ffu) | (b & 0xff00ff00u); }
+
+/* Cut a panel's whole steps of CUT words; the rest stays as it is. */
+static inline void panel_cut(uint32_t *w, size_t words)
+{
+    enum { HALF = CUT / 2 * PANEL };
+    for (; words >= CUT; words -= CUT, w += 2 * HALF)
+        for (size_t i = 0; i < HALF; i++) {
+            const uint32_t a = w[i], b = w[i + HALF];
+            w[i] = cut_low(a, b), w[i + HALF] = cut_high(a, b);
+        }
+}
+
 static inline float panel_value(enum packed_type t, const uint8_t *panel, size_t k, size_t i)
 {
     if (t == PK_F32) return load_f32(panel + (k * PANEL + i) * 4);

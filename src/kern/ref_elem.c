@@ -166,6 +166,7 @@ void kern_init_c(struct kern *k)
     k->level = CPU_C;
     k->quad_steps = 1;
     k->ints_panel_sz = 0;
+    k->i16_is_cut = 0;
     k->pack = pack_lossy;
     k->panel_finite = panel_finite_c;
     kern_init_linear_c(k);

@@ -58,6 +58,12 @@ struct ints_panel {
     struct ints_sums sums;
 };
 
+/* Attention in int16 over tiles: sums that are added while the next ones are computed, and a panel's last words, cut. */
+struct int_tiles {
+    struct ints_sums sums[2];
+    uint32_t last[CUT * PANEL];
+};
+
 /* Words from lowp_scratch.x to that scratch: whole lines. */
 static inline size_t ints_panel_at(size_t x_words_n) { return (x_words_n + X_SLACK + 15) / 16 * 16; }
 
@@ -101,9 +107,10 @@ struct attn_rel_scratch { float with_u[ATTN_REL_ROWS * HEAD_MAX], with_v[ATTN_RE
 struct attn_rel_run_scratch {
     float unit[2][REL_ROWS], share[REL_ROWS];
     float top[RUN_KEYS_MAX / RUN_GROUP];
-    float acc[TILE_ROWS_MAX * PANEL];
+    float acc[REL_ROWS * PANEL];
     int32_t ints[TILE_ROWS_MAX * PANEL];
     uint32_t q[2][REL_ROWS * (HEAD_MAX + 16)]; /* with u, with v */
+    struct int_tiles tiles;
     uint32_t score[];
 };
 
@@ -115,6 +122,29 @@ static inline size_t run_score_ld(enum packed_type t, size_t n_keys)
 {
     return (run_head(t, n_keys) + (n_keys + PANEL - 1) / PANEL * PANEL) | 16;
 }
+
+/* Over a run by tiles: rows share each panel, fewer if their scores would not stay in the second-level cache. */
+enum { RUN_TILE_ROWS = 48, RUN_TILE_WORDS = 96 << 10 };
+struct attn_run_tiles_scratch {
+    float unit[RUN_TILE_ROWS], share[RUN_TILE_ROWS]; /* as in attn_run.h */
+    float top[RUN_KEYS_MAX / RUN_GROUP];
+    float acc[RUN_TILE_ROWS * PANEL];
+    struct int_tiles tiles;
+    uint32_t q[RUN_TILE_ROWS * RUN_Q_LD];
+    uint32_t score[];                                /* as in attn_run.h */
+};
+static inline size_t run_tile_rows(enum packed_type t, size_t n_keys)
+{
+    const size_t rows = RUN_TILE_WORDS / run_score_ld(t, n_keys) / INT_TILE_ROWS * INT_TILE_ROWS;
+    return rows > RUN_TILE_ROWS ? RUN_TILE_ROWS : rows ? rows : INT_TILE_ROWS;
+}
+/* The most words of scores of at most n keys. */
+static inline size_t run_tile_words(enum packed_type t, size_t n_keys)
+{
+    const size_t ld = run_score_ld(t, n_keys), most = size_min(RUN_TILE_ROWS * ld, RUN_TILE_WORDS);
+    return most > INT_TILE_ROWS * ld ? most : INT_TILE_ROWS * ld;
+}
+
 static inline size_t rel_run_ld(enum packed_type t, size_t n_keys) { return run_score_ld(t, n_keys) + 2 * REL_MARGIN; }
 
 /* Scratch of spectra, for the widest vectors: the points of one frame per lane, later overwritten by the powers; then rows of complex

@@ -63,7 +63,7 @@ static void ops_need(struct sizes *z, const struct kern *k, const struct plan *p
         if (op->kind == OP_LSTM) z->thread = larger(z->thread, lstm_scratch(k, p, op, rows_max(p, op, 0)));
         if (op->kind != OP_ATTN && op->kind != OP_ATTN_WEIGHTS) continue;
         const enum kv_type kv = attn_kv_type(p, op, e->state);
-        z->thread = larger(z->thread, kv_is_run(kv) ? kern_attn_run_scratch(kv, p->max_rows) : kern_attn_scratch(k, kv, c->d_head));
+        z->thread = larger(z->thread, kv_is_run(kv) ? kern_attn_run_scratch(k, kv, p->max_rows) : kern_attn_scratch(k, kv, c->d_head));
         if (op->kind != OP_ATTN || kv_is_run(kv)) continue;
         const size_t n = attn_partials_max(p, op, e->state, rows, e->threads);
         z->attn_partials = larger(z->attn_partials, n);

@@ -13,6 +13,7 @@ struct check {
     const char *name;          /* level under test */
     const struct kern *kern;   /* its table */
     const struct kern *ref;    /* the plain C twins */
+    const struct kern *vectors; /* the level below, if attention in int16 is over tiles here: the bits are the same; else NULL */
     void *scratch;             /* enough for linear and attention */
     int other_order;           /* it sums products of bf16 in another order than the twin (kern.h): 1 in linear, 2 in attention as well */
     int quick;                 /* on an emulated processor: fewer and smaller shapes; 2: still fewer */
@@ -26,6 +27,8 @@ void *guarded(size_t n);       /* n bytes that end at an untouchable page; freed
 float *guarded_floats(size_t n);
 void guarded_free_all(void);
 void *aligned_alloc_64(size_t n);
+/* Cut panels that the twin has packed as the level under test does (kern.h: i16_is_cut): n outputs of k weights. */
+void cut_as_level(const struct check *c, enum kv_type t, void *panels, size_t n, size_t k);
 
 void scratch_forget(void *scratch); /* kern_linear_scratch_max bytes, whatever is there */
 /* The same before a call of linear. */

@@ -102,28 +102,40 @@ static void rel_formula(double *out, const struct attn_rel *a, size_t i)
     free(score);
 }
 
+/* The same rows over other panels. */
+static struct attn_rel_run with_panels(const struct attn_rel_run *run, const struct packed *p, float *out)
+{
+    struct attn_rel_run a = *run;
+    a.keys = p->keys, a.values = p->values, a.distances = p->distances, a.out = out;
+    return a;
+}
+
 /* Rows of a sequence over packed keys against the formula and the twin, all of them, the same one by one, and from the middle on. */
-static void check_packed_rows(struct check *c, enum kv_type type, const struct attn_rel *a, struct attn_rel_run *run, size_t n, float most)
+static void check_packed_rows(struct check *c, enum kv_type type, const struct attn_rel *a, struct attn_rel_run *run,
+                              const struct packed *twins, size_t n, float most)
 {
     const size_t d_head = a->d_head, ld = a->ld_out, sz = (n - 1) * ld + d_head;
-    float *want = guarded_floats(sz), *got = guarded_floats(sz), *alone = guarded_floats(d_head);
+    float *want = guarded_floats(sz), *got = guarded_floats(sz), *alone = guarded_floats(d_head), *same = guarded_floats(sz);
     double exact[HEADS_MAX];
     void *scratch = aligned_alloc_64(kern_attn_rel_run_scratch(n));
-    const float near = type == KV_PANELS ? REL_NEAR * 1e-6f : 1e-3f, twins = type == KV_PANELS ? REL_NEAR * 1e-6f : 1e-4f;
-    run->out = want;
-    kern_run_of(c->ref, type)->attn_rel(run, scratch);
+    const float near = type == KV_PANELS ? REL_NEAR * 1e-6f : 1e-3f, twins_near = type == KV_PANELS ? REL_NEAR * 1e-6f : 1e-4f;
+    const struct attn_rel_run of_twin = with_panels(run, twins, want), over_vectors = with_panels(run, twins, same);
+    kern_run_of(c->ref, type)->attn_rel(&of_twin, scratch);
     fill_canary(got, sz);
     memset(scratch, 0xff, kern_attn_rel_run_scratch(n));
     run->out = got;
     kern_run_of(c->kern, type)->attn_rel(run, scratch);
+    if (c->vectors) kern_run_of(c->vectors, type)->attn_rel(&over_vectors, scratch);
     for (size_t i = 0; i < n; i++) {
+        check(c, !c->vectors || same_bits(same + i * ld, got + i * ld, d_head),
+              "attn_rel of type %d, n %zu d_head %zu: row %zu: not as over vectors", type, n, d_head, i);
         rel_formula(exact, a, i);
         for (size_t d = 0; d < d_head; d++) {
             const double y = (double)got[i * ld + d], twin = (double)want[i * ld + d];
             check(c, fabs(y - exact[d]) <= (double)(near * most), "attn_rel of type %d, n %zu d_head %zu: row %zu, %zu: %g, want %g", type,
                   n, d_head, i, d, y, exact[d]);
-            check(c, fabs(y - twin) <= (double)(twins * most), "attn_rel of type %d, n %zu d_head %zu: row %zu, %zu: %g, twin %g", type, n,
-                  d_head, i, d, y, twin);
+            check(c, fabs(y - twin) <= (double)(twins_near * most), "attn_rel of type %d, n %zu d_head %zu: row %zu, %zu: %g, twin %g",
+                  type, n, d_head, i, d, y, twin);
         }
         for (size_t d = d_head; d < ld && i + 1 < n; d++) check(c, is_canary(got[i * ld + d]), "attn_rel wrote between rows");
         struct attn_rel_run one = *run;
@@ -179,10 +191,12 @@ static void check_packed(struct check *c, enum kv_type type, size_t n, size_t d_
         for (size_t d = 0; d < d_head; d++) most = fmaxf(most, fabsf(values[i * ld + d]));
     pack_rel(c->kern, type, &p, &a, n, less);
     pack_rel(c->ref, type, &twin, &a, n, less);
+    check_packed_rows(c, type, &a, &run, &twin, n, most);
+    cut_as_level(c, type, twin.keys, n, d_head), cut_as_level(c, type, twin.values, d_head, n);
+    cut_as_level(c, type, twin.distances, n_r, d_head);
     check(c, !memcmp(p.keys, twin.keys, pack_sz(t, n, d_head)) && !memcmp(p.values, twin.values, pack_sz(t, d_head, n)) &&
                  !memcmp(p.distances, twin.distances, pack_sz(t, n_r, d_head)),
           "type %d n %zu d_head %zu: not packed as the twin", type, n, d_head);
-    check_packed_rows(c, type, &a, &run, n, most);
     if (type == KV_I16 && n > 1) check_packed_nan(c, &a, &run, &p, n, less, q, keys);
     guarded_free_all();
 }

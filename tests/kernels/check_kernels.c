@@ -138,6 +138,13 @@ int is_canary(float x)
 
 int same_bits(const float *a, const float *b, size_t n) { return !memcmp(a, b, n * sizeof *a); }
 
+void cut_as_level(const struct check *c, enum kv_type t, void *panels, size_t n, size_t k)
+{
+    const enum packed_type type = kv_run_packed(t);
+    for (size_t i = 0; i < pack_panels(n) && t == KV_I16 && c->kern->i16_is_cut; i++)
+        panel_cut((uint32_t *)(void *)((char *)panels + i * pack_panel_sz(type, k) + lowp_head_sz(type)), lowp_words(type, k));
+}
+
 static uint64_t seed;
 
 uint32_t rnd(void)
@@ -263,7 +270,8 @@ static unsigned check_levels(struct check *c, struct kern *k, const char *only)
         { "attn_rel", check_attn_rel }, { "elem", check_elem }, { "spectra", check_spectra },
     };
     static const struct check_part lowp[] = { { "lowp", check_lowp }, { "blocks", check_blocks }, { "attn", check_attn_ints },
-                                              { "attn_run", check_attn_run } };
+                                              { "attn_run", check_attn_run }, { "attn_rel", check_attn_rel } };
+    struct kern below;
     unsigned failures = 0;
     int ints;
     for (int level = 0; cpu_level_name(level); level++) {
@@ -273,7 +281,9 @@ static unsigned check_levels(struct check *c, struct kern *k, const char *only)
         }
         if (only && strcmp(only, cpu_level_name(level))) continue;
         kern_init(k, level);
-        if (only_lowp(k, &ints)) failures += run_parts(c, cpu_level_name(level), lowp, ints ? 4 : 2);
+        if (k->i16_is_cut) kern_init(&below, level - 1);
+        c->vectors = k->i16_is_cut ? &below : NULL;
+        if (only_lowp(k, &ints)) failures += run_parts(c, cpu_level_name(level), lowp, ints ? 5 : 2);
         else failures += run_parts(c, cpu_level_name(level), part, sizeof part / sizeof *part);
     }
     return failures;
@@ -311,6 +321,7 @@ static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
 {
     unsigned failures = 0;
 #if defined(__x86_64__)
+    struct kern below;
     enum { EVERY = 1, INTS = 2, PAIRS = 4 };
     /* over: the first of those before it that it stands on, 0: none */
     static const struct { const char *name; int needs; void (*init)(struct kern *k); int over, changes; } doubled[] = {
@@ -325,7 +336,8 @@ static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
         { EVERY | INTS | PAIRS, { "lowp", check_lowp } }, { EVERY | INTS | PAIRS, { "blocks", check_blocks } },
         { EVERY | INTS | PAIRS, { "kv", check_kv } }, { EVERY, { "attn", check_attn } }, { INTS, { "attn_int", check_attn_ints } },
         { PAIRS, { "attn_bf16", check_attn_bf16 } }, { EVERY | INTS | PAIRS, { "attn_run", check_attn_run } },
-        { EVERY, { "attn_rel", check_attn_rel } }, { EVERY, { "elem", check_elem } }, { EVERY, { "spectra", check_spectra } },
+        { EVERY | INTS | PAIRS, { "attn_rel", check_attn_rel } }, { EVERY, { "elem", check_elem } },
+        { EVERY, { "spectra", check_spectra } },
     };
     for (size_t i = 0; i < sizeof doubled / sizeof *doubled; i++) {
         struct check_part part[sizeof all / sizeof *all];
@@ -338,7 +350,11 @@ static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
         }
         if (only && strcmp(only, doubled[i].name)) continue;
         kern_init(k, CPU_AVX2);
-        for (size_t j = doubled[i].over ? (size_t)doubled[i].over : i; j <= i; j++) doubled[j].init(k);
+        for (size_t j = doubled[i].over ? (size_t)doubled[i].over : i; j <= i; j++) {
+            below = *k;
+            doubled[j].init(k);
+        }
+        c->vectors = k->i16_is_cut ? &below : NULL;
         failures += run_parts(c, doubled[i].name, part, n);
     }
 #else

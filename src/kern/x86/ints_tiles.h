@@ -12,8 +12,8 @@
 #define STENO_KERN_INTS_TILES_H
 #include "kern/x86/lowp_tiles.h"
 
+_Static_assert(CUT == 2 * STEP, "a step is a tile of low bytes and one of high ones");
 enum {
-    CUT = 2 * STEP,                           /* words of pairs in a step */
     GROUP_STEPS = I16_GROUP / 2 / CUT,        /* steps of a group */
     HIGH_0 = 0, HIGH_1, MID_0, MID_1, LOW_0, LOW_1, X_BYTES, W_BYTES /* the tiles */
 };
@@ -23,16 +23,13 @@ INLINE void cut_words(uint32_t *low, uint32_t *high, const uint32_t *a, const ui
 {
     for (size_t i = 0; i < n; i++) {
         const uint32_t even = a[i], odd = b[i];
-        low[i] = (even & 0x00ff00ffu) | (odd & 0x00ff00ffu) << 8;
-        high[i] = (even >> 8 & 0x00ff00ffu) | (odd & 0xff00ff00u);
+        low[i] = cut_low(even, odd), high[i] = cut_high(even, odd);
     }
 }
 
-/* Split a row of x, preceded by its scales, padded with zeros to whole steps. */
-INLINE void cut_row(uint32_t *x, size_t k)
+/* Split the words of a row of x, padded with zeros to whole steps. */
+INLINE void cut_row(uint32_t *x, size_t words)
 {
-    const size_t words = lowp_words(PK_I16_PAIR, k);
-    x += i16_head(k);
     for (size_t i = words; i % CUT; i++) x[i] = 0;
     for (size_t i = 0; i < words; i += CUT) {
         uint32_t low[STEP], high[STEP];
@@ -104,15 +101,21 @@ INLINE void ints_store(struct ints_sums *s)
     tile_store(s->low + PANEL / 2, PANEL * 4, LOW_1);
 }
 
+/* The integers of VF_N outputs. */
+INLINE vs ints_joined_at(const struct ints_sums *s, size_t at)
+{
+    const vs upper = vs_add(vs_times_256(vs_load(s->high + at)), vs_load(s->mid + at));
+    return vs_add(vs_times_256(upper), vs_load(s->low + at));
+}
+
 /* acc[rows, PANEL] (+)= the integers of a group times the group's scale in each row of x, rows of ld. */
 INLINE void ints_add(float *acc, const struct ints_sums *s, const uint32_t *scale_x, size_t ld, size_t rows, int fresh)
 {
     for (size_t r = 0, at = 0; r < rows; r++) {
         const vf scale = vf_set1(load_f32(scale_x + r * ld));
         for (size_t c = 0; c < PANEL; c += VF_N, at += VF_N) {
-            const vs upper = vs_add(vs_times_256(vs_load(s->high + at)), vs_load(s->mid + at));
-            const vs sum = vs_add(vs_times_256(upper), vs_load(s->low + at));
-            vf_store(acc + at, vf_fma_once(vf_of_ints(sum), scale, fresh ? vf_zero() : vf_load(acc + at)));
+            const vf sum = vf_of_ints(ints_joined_at(s, at));
+            vf_store(acc + at, vf_fma_once(sum, scale, fresh ? vf_zero() : vf_load(acc + at)));
         }
     }
 }
@@ -148,7 +151,7 @@ INLINE void ints_panel(const struct linear *l, size_t m, size_t rows, size_t hei
 INLINE void ints_panels(const struct linear *l, size_t m, size_t rows, size_t p0, size_t p1, struct lowp_scratch *s)
 {
     const size_t height = tile_height(rows);
-    for (size_t r = 0; r < rows; r++) cut_row(s->x + r * lowp_ld(PK_I16_PAIR, l->k), l->k);
+    for (size_t r = 0; r < rows; r++) cut_row(s->x + r * lowp_ld(PK_I16_PAIR, l->k) + i16_head(l->k), lowp_words(PK_I16_PAIR, l->k));
     tiles_begin(height, W_BYTES);
     for (size_t p = p0; p < p1; p++) ints_panel(l, m, rows, height, p, s);
     tile_release();

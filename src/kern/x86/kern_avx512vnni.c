@@ -43,7 +43,7 @@ PRIM void row_to_blocks(uint32_t *to, enum packed_type t, const float *x, size_t
 
 #include "kern/lowp.h"
 #include "kern/lowp_blocks.h"
-#include "kern/attn_rel_run.h"
+#include "kern/attn_rel_i16.h"
 #include "kern/attn_i8.h"
 #include "kern/attn_int.h"
 

@@ -62,7 +62,7 @@ PRIM vi vi_word(vi a, vi b, vi c, vi d)
 
 #include "kern/lowp.h"
 #include "kern/lowp_blocks.h"
-#include "kern/attn_rel_run.h"
+#include "kern/attn_rel_i16.h"
 #include "kern/attn_i8.h"
 #include "kern/attn_int.h"
 
