@@ -205,6 +205,7 @@ int hub_hits_ms(struct hub_hit *h, int most, char *text, const char *from, struc
 /* Files beside the weights. */
 static const char *const settings[] = {
     "config.json", "generation_config.json", "vocab.json", "merges.txt", "tokenizer.json", "added_tokens.json", "preprocessor_config.json",
+    "processor_config.json", "chat_template.jinja", "chat_template.json", "sentence_bert_config.json",
     "normalizer.json", "special_tokens_map.json", "tokenizer_config.json", "vocab.txt", "modules.json", "1_Pooling/config.json",
     "config.yaml", "configuration.json", "am.mvn", "tokens.json", "seg_dict", "chn_jpn_yue_eng_ko_spectok.bpe.model",
     "multilingual.tiktoken", "vocabulary.json", "vocabulary.txt",
@@ -221,7 +222,7 @@ static int ends_in(const char *text, const char *end)
 int hub_is_single(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    return ends_in(name, ".gguf") || (ends_in(name, ".bin") && strncmp(name, "ggml-", 5) == 0);
+    return ends_in(name, ".gguf") || ends_in(name, ".nemo") || (ends_in(name, ".bin") && strncmp(name, "ggml-", 5) == 0);
 }
 
 static int take_named(char *take, const struct hub_listing *l, const char *name)

@@ -137,6 +137,29 @@ class Pull(Case):
         self.hub.commits["a/other"] = sha1_git(b"other")
         self.pull(3, "a/other")
 
+    def test_a_nemo_file(self):
+        """It is a model by itself: pulled without its name, found by all names of its row, and beside a folder of the same model."""
+        repo, file = "nvidia/parakeet-tdt-0.6b-v3", "parakeet-tdt-0.6b-v3.nemo"
+        self.hub.repos[repo] = {file: b"1" * 5000, "README.md": b"no"}
+        for name in ("parakeet", repo, repo + ":" + file):
+            self.pull(0, name)
+            for where in ("parakeet", "parakeet-tdt-0.6b-v3", repo, repo + ":" + file):
+                self.assertEqual(self.run_steno(0, "models", "where", where)[0].strip(), os.path.join(self.snapshot(repo), file))
+        self.assertIn(repo + ":" + file, self.run_steno(0, "models", "list")[0])
+        self.run_steno(0, "models", "rm", repo, "--yes")
+        files = {"config.json": b"{}", "model.safetensors": b"2" * 5000, "processor_config.json": b"{}"}
+        self.hub.repos[repo] = {**files, file: b"1" * 5000}
+        self.hub.commits[repo] = sha1_git(b"both")
+        folder = self.pull(0, repo)[0].strip()
+        self.assertEqual(self.files_below(folder), sorted(files))
+        for where in ("parakeet", "parakeet-tdt-0.6b-v3", repo):
+            self.assertEqual(self.run_steno(0, "models", "where", where)[0].strip(), folder)
+
+    def test_settings_of_texts_come(self):
+        names = ("config.json", "model.safetensors", "chat_template.jinja", "chat_template.json", "sentence_bert_config.json")
+        self.hub.repos["a/chat"] = {name: name.encode() * 100 for name in names}
+        self.assertEqual(self.files_below(self.pull(0, "a/chat")[0].strip()), sorted(names))
+
     def test_into_a_folder_plain_files_come(self):
         out, _ = self.pull(0, "--to", "here/below", TINY)
         self.assertEqual(out.strip(), "here/below")

@@ -67,6 +67,13 @@ static char *find_whisper(const struct hub_cache *c, const char *name, struct hu
     return path;
 }
 
+/* All files of a repository are one model. A NeMo file lies beside the same model as a folder; .gguf and ggml files lie beside others. */
+static int holds_one(const char *file)
+{
+    const size_t n = strlen(file);
+    return !hub_is_single(file) || (n > 5 && strcmp(file + n - 5, ".nemo") == 0);
+}
+
 static char *find_in(const struct hub_cache *c, const char *name, struct hub_error *e)
 {
     struct hub_spec spec = { .id = "" };
@@ -84,7 +91,7 @@ static char *find_in(const struct hub_cache *c, const char *name, struct hub_err
     if (!path && e->status != HUB_ENOMEM) path = find_whisper(c, name, e);
     if (!path && e->status != HUB_ENOMEM && is_known) path = find_whisper(c, known.name, e);
     if (!path && e->status != HUB_ENOMEM) path = find_name(c, name, e);
-    if (!path && e->status != HUB_ENOMEM && is_known && !hub_is_single(known.file)) path = find_name(c, strchr(known.repo, '/') + 1, e);
+    if (!path && e->status != HUB_ENOMEM && is_known && holds_one(known.file)) path = find_name(c, strchr(known.repo, '/') + 1, e);
     return path;
 }
 
