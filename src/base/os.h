@@ -48,6 +48,7 @@ void os_park_wake(struct os_park *p, atomic_uint *number);
 /* Files. Paths are UTF-8. A call that fails leaves its reason in errno. */
 enum os_kind { OS_NOTHING, OS_FILE, OS_FOLDER, OS_PIPE, OS_DEVICE };
 enum os_kind os_path_kind(const char *path);              /* OS_NOTHING: the path does not exist, or cannot be examined */
+int os_path_is_link(const char *path);                    /* 1: the name is a symbolic link, wherever it leads */
 int os_file_open(const char *path);                       /* for reading; a descriptor above 0, or -1. A pipe does not block. */
 enum os_kind os_file_kind(int fd, uint64_t *size);        /* OS_NOTHING: the system does not report the kind */
 int64_t os_file_read(int fd, uint64_t off, void *dst, size_t n); /* bytes read, fewer at the end, or -1 */

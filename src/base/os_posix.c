@@ -90,6 +90,12 @@ enum os_kind os_path_kind(const char *path)
     return stat(path, &st) == 0 ? kind_of(st.st_mode) : OS_NOTHING;
 }
 
+int os_path_is_link(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
 int os_file_open(const char *path)
 {
     int fd;

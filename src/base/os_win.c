@@ -189,6 +189,14 @@ enum os_kind os_path_kind(const char *path)
     return type == FILE_TYPE_PIPE ? OS_PIPE : type != FILE_TYPE_DISK ? OS_DEVICE : is_folder ? OS_FOLDER : OS_FILE;
 }
 
+int os_path_is_link(const char *path)
+{
+    wchar_t *wide = wide_path(path);
+    const DWORD is = wide ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES; /* of the link itself */
+    free(wide);
+    return is != INVALID_FILE_ATTRIBUTES && is & FILE_ATTRIBUTE_REPARSE_POINT;
+}
+
 int os_file_open(const char *path)
 {
     if (os_path_kind(path) == OS_FOLDER) { /* opening a folder would fail with "permission denied" */

@@ -12,8 +12,8 @@
 #include "base/utf8.h"
 
 #define FORMS \
-    "a whisper.cpp .bin file, an OpenAI .pt file, a Hugging Face folder with safetensors, a NeMo file (.nemo), a FunASR folder with " \
-    "model.pt, or a GGUF file of FunASR's runtime or of NVIDIA's NeMo-Speech.cpp"
+    "a whisper.cpp .bin file, an OpenAI .pt file, a Hugging Face folder with safetensors, a folder of faster-whisper (CTranslate2), a " \
+    "NeMo file (.nemo), a FunASR folder with model.pt, or a GGUF file of FunASR's runtime or of NVIDIA's NeMo-Speech.cpp"
 static const char take[] = "take the same model in a form that is read: " FORMS;
 static const char sound_advice[] = "it is audio: give a model as the model, and this as the audio";
 static const char unpack[] = "unpack it, and give the model that is in it: " FORMS;

@@ -28,7 +28,7 @@ struct file_probe {
     enum probe_form form;
     int readable;      /* 1: a model or one of its files, in a form that is read; it may still be damaged or of an unknown family */
     char what[160];    /* "a GGUF file of the architecture llama" */
-    char advice[320];  /* what to get instead; "" when readable */
+    char advice[400];  /* what to get instead; "" when readable */
     char file[208];    /* of a folder: the file that the other members describe; "" if they describe the folder */
 };
 

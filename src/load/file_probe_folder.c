@@ -51,7 +51,7 @@ struct folder_look {
     steno_error *e;
     int rc, n, row;        /* row: the best row of known, N_KNOWN: none */
     int weights;           /* the best row of weights_name, past the end: none */
-    int has_config, has_tokenizer, has_state; /* has_state: of an optimizer */
+    int has_config, has_tokenizer, has_state, has_ct2; /* has_state: of an optimizer; has_ct2: a file or folder named as CTranslate2's */
     struct file_probe file;      /* of the first recognised file that stands alone */
     char file_name[208];
 };
@@ -77,7 +77,8 @@ static void try_file(struct folder_look *l, const char *name)
             l->has_state = 1;
             return;
         }
-    static const char *const end[] = { "*.bin", "*.pt", "*.pth", "*.ckpt", "*.safetensors", "*.gguf", "*.ggml", "*.index.json" };
+    static const char *const end[] = { "*.bin", "*.pt", "*.pth", "*.ckpt", "*.safetensors", "*.gguf", "*.ggml", "*.nemo",
+                                       "*.index.json" };
     size_t i = 0;
     while (i < sizeof end / sizeof *end && !fits(name, end[i])) i++;
     if (i == sizeof end / sizeof *end || strlen(name) >= sizeof l->file_name) return;
@@ -104,6 +105,7 @@ static int look_at(void *user, const char *name)
         if (i != CT2_NAME && !strcmp(name, weights_name[i])) l->weights = i;
     l->has_tokenizer |= !strcmp(name, "tokenizer.json") || !strcmp(name, "tokenizer.model") || !strcmp(name, "tokenizer_config.json");
     l->has_config |= !strcmp(name, "config.json") || !strcmp(name, "config.yaml");
+    l->has_ct2 |= !strcmp(name, weights_name[CT2_NAME]);
     try_file(l, name);
     return l->rc || ++l->n == NAMES_MAX;
 }
@@ -113,7 +115,7 @@ static void conclude(struct folder_look *l)
     struct file_probe *k = l->k;
     const char *what = "the folder holds no model", *advice = "";
     k->form = PROBE_UNKNOWN;
-    if (l->row < N_KNOWN) {
+    if (l->row < N_KNOWN && !(l->file.form == PROBE_NEMO && fits("a.nemo", known[l->row].name))) {
         k->form = PROBE_OTHER;
         what = known[l->row].what;
         advice = known[l->row].advice;
@@ -127,8 +129,8 @@ static void conclude(struct folder_look *l)
         return;
     } else if (l->has_config) {
         what = "the folder holds a configuration, but no weights";
-        advice = "copy them into it: model.safetensors, model.safetensors.index.json and its files, model.pt, or MLX's "
-                 "weights.safetensors";
+        advice = "copy them into it: model.safetensors, model.safetensors.index.json and its files, model.pt, CTranslate2's "
+                 "model.bin, or MLX's weights.safetensors";
     } else if (l->has_state) {
         what = "the folder holds the state of a training run, but no weights";
         advice = "take the folder that the trained model was saved to";
@@ -158,6 +160,8 @@ int probe_source(struct file_probe *k, const struct model_source *p, steno_error
         return err_set(e, errno == ENOMEM ? STENO_ENOMEM : STENO_EIO, "cannot open '%s': the folder cannot be read: %s", p->name,
                        strerror(errno));
     if (l.rc) return l.rc;
+    /* Beside a configuration, a model.bin that is empty, cut or not to be opened is what is wrong. */
+    if (l.weights == N_WEIGHTS && l.row == N_KNOWN && !l.file_name[0] && l.has_config && l.has_ct2) l.weights = CT2_NAME;
     if (l.weights == N_WEIGHTS) {
         conclude(&l);
         return STENO_OK;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/os.h"
 
 static int is_separator(char c)
 {
@@ -71,15 +72,17 @@ static int stays_inside(const char *name)
     return !begins;
 }
 
-/* DIR/NAME, or DIR/INNER/NAME. *path NULL: no such file */
+/* DIR/NAME, or DIR/INNER/NAME. *path NULL: no such file. A link to a missing file is an error, as in a hub's cache that lost its blobs. */
 static int path_find(const struct model_source *p, const char *inner, const char *name, struct arena *a, char **path, steno_error *e)
 {
     const size_t n = strlen(p->dir) + strlen(inner) + strlen(name) + 2;
     char *s = *path = arena_alloc(a, n);
     if (!s) return err_nomem(e, n, "a path");
     snprintf(s, n, "%s%s%s%s", p->dir, inner, *inner ? "/" : "", name);
-    if (!file_exists(s)) *path = NULL;
-    return STENO_OK;
+    if (file_exists(s)) return STENO_OK;
+    *path = NULL;
+    if (!os_path_is_link(s)) return STENO_OK;
+    return err_set(e, STENO_EIO, "cannot open '%s': it is a link, and the file that it leads to is not there; get the model again", s);
 }
 
 int model_source_find(const struct model_source *p, const char *name, struct arena *a, struct file *f, steno_error *e)

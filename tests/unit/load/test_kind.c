@@ -151,6 +151,45 @@ static void test_a_tar_archive_with_nemo_s_configuration_is_one_of_nemo(void **s
     assert_string_equal(k.what, "a tar archive");
 }
 
+static void test_a_folder_with_a_nemo_file_says_which(void **state)
+{
+    (void)state;
+    char tar[600] = "./model_config.yaml";
+    const struct folder d = folder_new();
+    struct model_source p;
+    struct weights w;
+    steno_error e = { 0 };
+    memcpy(tar + 257, "ustar", 5);
+    folder_put(&d, "m.nemo", tar, sizeof tar);
+    assert_int_equal(model_source_open(&p, d.path, NULL, &e), STENO_OK);
+    assert_int_equal(weights_open_source(&w, &p, &e), STENO_EFORMAT);
+    if (!strstr(e.text, "no model of its own, but m.nemo; name that file")) fail_msg("%s", e.text);
+    model_source_close(&p);
+    folder_remove(&d);
+}
+
+static void test_links_that_lead_nowhere_are_named(void **state)
+{
+    (void)state;
+    static const char *const name[] = { "model.safetensors", "model.bin", "config.json" };
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        const struct folder d = folder_new();
+        struct model_source p;
+        struct weights w;
+        char want[64];
+        steno_error e = { 0 };
+        if (i < 2) folder_text(&d, "config.json", "{}");
+        else folder_put(&d, "model.safetensors", BYTES("\2\0\0\0\0\0\0\0{}"));
+        assert_int_equal(symlink("nowhere", folder_at(&d, name[i]).path), 0);
+        assert_int_equal(model_source_open(&p, d.path, NULL, &e), STENO_OK);
+        const int rc = weights_open_source(&w, &p, &e);
+        snprintf(want, sizeof want, "%s': it is a link", name[i]);
+        if (rc == STENO_OK || !strstr(e.text, want)) fail_msg("%s: %d: %s", name[i], rc, e.text);
+        model_source_close(&p);
+        folder_remove(&d);
+    }
+}
+
 static void test_folders_of_other_programs_are_named(void **state)
 {
     (void)state;
@@ -162,6 +201,8 @@ static void test_folders_of_other_programs_are_named(void **state)
         { { "weights.npz", "config.json" }, "x", ": weights.npz: 1 bytes hold no magic", STENO_EFORMAT },
         { { "weights.safetensors" }, "<html>", ": weights.safetensors is a web page", STENO_EUNSUPPORTED },
         { { "config.json" }, "{}", ": the folder holds a configuration, but no weights", STENO_EFORMAT },
+        { { "config.json", "model.bin", "vocabulary.json" }, "{}", ": model.bin: 2 bytes hold no magic", STENO_EFORMAT },
+        { { "config.json", "model.bin" }, "", ": model.bin: the file is empty", STENO_EFORMAT },
         { { "notes.md" }, "x", ": the folder holds no model; want model.safetensors", STENO_EFORMAT },
         { { NULL }, "", ": the folder holds no model; want model.safetensors", STENO_EFORMAT },
         { { "ggml-base.bin", "a.txt", "z.bin" }, "lmgg\xd9\xca\0\0", "no model of its own, but ggml-base.bin; name that file",
@@ -203,6 +244,8 @@ int main(void)
         cmocka_unit_test(test_no_cut_of_any_kind_reads_past_its_end),
         cmocka_unit_test(test_transducers_differ_from_whisper_by_their_numbers),
         cmocka_unit_test(test_a_tar_archive_with_nemo_s_configuration_is_one_of_nemo),
+        cmocka_unit_test(test_a_folder_with_a_nemo_file_says_which),
+        cmocka_unit_test(test_links_that_lead_nowhere_are_named),
         cmocka_unit_test(test_folders_of_other_programs_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
