@@ -62,6 +62,12 @@ static int is_so_anyway(const struct param_check *j, const struct param *r)
     return j->call == STENO_CALL_OPEN && r->at == offsetof(steno_model_params, compute) && param_number(r, j->p) == STENO_COMPUTE_F32;
 }
 
+/* A model that is being opened has no vocabulary yet, so nothing is known of its languages. */
+static int is_english(const struct param_check *j)
+{
+    return j->m && j->call != STENO_CALL_OPEN && param_kinds(j->m, j->call) & MODELS_ENGLISH;
+}
+
 static int check_served(const struct param_check *j)
 {
     int n;
@@ -72,7 +78,7 @@ static int check_served(const struct param_check *j)
         if (is_asked && !param_served(&r[i], j->m, j->call))
             return param_refuse(j, "{%s} %s; this %s%s model does not serve it: leave it out", r[i].name,
                                 param_why_not(&r[i], j->m, j->call), j->m ? j->m->family->name : "",
-                                j->m && param_kinds(j->m, j->call) & MODELS_ENGLISH ? " (English only)" : "");
+                                is_english(j) ? " (English only)" : "");
     }
     return STENO_OK;
 }

@@ -22,7 +22,7 @@ for verb in "" info stream; do
     expect 2 "\"steno $verb\" refuses a head that the model does not have" $verb -m "$tdt" --decoder-type ctc $sound
     err_has "--decoder-type is ctc, and $tdt decodes with tdt only: leave it out"
     expect 2 "\"steno $verb\" refuses a head of a model without any" $verb -m "$MODEL" --decoder-type ctc $sound
-    err_has "--decoder-type is for models with a transducer, a CTC head, or both (Parakeet)"
+    err_has "--decoder-type is for models with a transducer, a CTC head, or both (Parakeet); this whisper model does not serve it"
 done
 expect 0 "info --json prints one object" info --json "$MODEL"
 out_has '"family": "whisper"'
