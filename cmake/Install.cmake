@@ -70,9 +70,14 @@ install(FILES ${PROJECT_BINARY_DIR}/steno-config.cmake ${PROJECT_BINARY_DIR}/ste
 file(GLOB man_pages CONFIGURE_DEPENDS doc/*.1)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
 
-# Text that the program generates: a manual page per verb, and completions for shells. A program built for another machine cannot run here.
-if(TARGET steno AND NOT CMAKE_CROSSCOMPILING AND NOT STENO_SANITIZE)
-    add_custom_command(TARGET steno POST_BUILD COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:steno> -DOUT=${PROJECT_BINARY_DIR}/pages
+# Text that the program generates: a manual page per verb, and completions for shells. A program for another Linux runs in an emulator, if
+# CMAKE_CROSSCOMPILING_EMULATOR names one.
+if(TARGET steno AND NOT STENO_SANITIZE AND (NOT CMAKE_CROSSCOMPILING OR (CMAKE_CROSSCOMPILING_EMULATOR AND NOT WIN32)))
+    set(run $<TARGET_FILE:steno>)
+    if(CMAKE_CROSSCOMPILING)
+        list(PREPEND run ${CMAKE_CROSSCOMPILING_EMULATOR})
+    endif()
+    add_custom_command(TARGET steno POST_BUILD COMMAND ${CMAKE_COMMAND} "-DPROGRAM=${run}" -DOUT=${PROJECT_BINARY_DIR}/pages
         -P ${PROJECT_SOURCE_DIR}/cmake/Pages.cmake VERBATIM)
     install(DIRECTORY ${PROJECT_BINARY_DIR}/pages/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT program)
     install(FILES ${PROJECT_BINARY_DIR}/pages/steno DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)

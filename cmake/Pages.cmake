@@ -1,4 +1,5 @@
-# Runs PROGRAM to write the manual pages of its verbs and its shell completions into the folder OUT.
+# Runs PROGRAM to write the manual pages of its verbs and its shell completions into the folder OUT. PROGRAM may be a command of several
+# words.
 
 function(write file)
     execute_process(COMMAND ${PROGRAM} ${ARGN} OUTPUT_FILE ${OUT}/${file} COMMAND_ERROR_IS_FATAL ANY)

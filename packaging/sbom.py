@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # steno: the bill of materials of dist/, as SPDX 2.3. SPDX-License-Identifier: MIT
-"""sbom.py VERSION SECONDS SOURCES TREE DIST: of each package in DIST, with the libraries that it holds or is linked with.
+"""sbom.py VERSION SECONDS SOURCES TREE ROOT FILE...: of each of these packages, with the libraries that it holds or is linked with.
 
 Libraries of the tarball are the files below TREE; the line in SOURCES that names the library has its version, the hash of its source
 archive and its licence. Libraries of a Debian package are the entries NEEDED of its programs and libraries, and the Debian package that has
-each of these on this system."""
+each of these on this system, or below ROOT, where script/foreign.sh unpacked those of another machine, if it is not empty."""
 import datetime
 import glob
 import hashlib
@@ -50,16 +50,23 @@ def needed(folder):
     return sorted(names - own)
 
 
-def debian_package(soname):
+def debian_package(soname, root):
     """Name and version of the package that has the library."""
-    paths = [line.split(" => ")[1] for line in run("/sbin/ldconfig", "-p").splitlines() if line.strip().startswith(soname + " ")]
-    for path in paths:
-        for place in (path, os.path.realpath(path), "/usr" + path):
-            found = subprocess.run(["dpkg", "-S", place], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
-            if found:
-                name = found.split(":")[0]
-                return name, run("dpkg-query", "-W", "-f", "${Version}", name + ":" + run("dpkg", "--print-architecture").strip())
-    sys.exit(f"packaging/sbom.py: no installed package has {soname}")
+    if root:
+        query, places = ("dpkg-query", "--admindir", root + "/dpkg"), glob.glob(f"{root}/lib/*/{soname}") + glob.glob(f"{root}/lib/{soname}")
+        places += [p.replace(root, root + "/usr", 1) for p in places]
+    else:
+        query, places = ("dpkg-query",), []
+        for line in run("/sbin/ldconfig", "-p").splitlines():
+            if line.strip().startswith(soname + " "):
+                path = line.split(" => ")[1]
+                places += [path, os.path.realpath(path), "/usr" + path]
+    for place in places:
+        found = subprocess.run([*query, "-S", place], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+        if found:
+            name = found.split(": ")[0] # with the machine, if packages of several can be installed
+            return name.split(":")[0], run(*query, "-W", "-f", "${Version}", name)
+    sys.exit(f"packaging/sbom.py: no package has {soname}")
 
 
 class Document:
@@ -74,7 +81,9 @@ class Document:
         return key
 
     def relate(self, a, kind, b):
-        self.relations.append({"spdxElementId": a, "relationshipType": kind, "relatedSpdxElement": b})
+        relation = {"spdxElementId": a, "relationshipType": kind, "relatedSpdxElement": b}
+        if relation not in self.relations: # a package may have several of the libraries
+            self.relations.append(relation)
 
     def artefact(self, path):
         key = self.package(os.path.basename(path), self.version, "MIT", packageFileName=os.path.basename(path),
@@ -82,9 +91,9 @@ class Document:
         self.relate("SPDXRef-DOCUMENT", "DESCRIBES", key)
         return key
 
-    def on_debian(self, artefact, folder):
+    def on_debian(self, artefact, folder, root):
         for soname in needed(folder):
-            name, version = debian_package(soname)
+            name, version = debian_package(soname, root)
             self.relate(artefact, "DYNAMIC_LINK", self.package(name, version, "NOASSERTION", primaryPackagePurpose="LIBRARY"))
 
 
@@ -108,13 +117,13 @@ def of_tarball(document, path, tree, sources):
     document.relate(artefact, "DYNAMIC_LINK", document.package("glibc", ">=2.28", "LGPL-2.1-or-later", primaryPackagePurpose="LIBRARY"))
 
 
-def main(version, seconds, sources, tree, dist):
+def main(version, seconds, sources, tree, root, *files):
     document = Document(version)
-    for path in sorted(glob.glob(os.path.join(dist, "*.deb"))):
+    for path in sorted(f for f in files if f.endswith(".deb")):
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(["dpkg-deb", "-x", path, folder], check=True)
-            document.on_debian(document.artefact(path), folder)
-    for path in sorted(glob.glob(os.path.join(dist, "*-linux-*.tar.gz"))):
+            document.on_debian(document.artefact(path), folder, root)
+    for path in sorted(f for f in files if f.endswith(".tar.gz")):
         of_tarball(document, path, tree, sources)
     content = {"packages": sorted(document.packages.values(), key=lambda p: p["SPDXID"]),
                "relationships": sorted(document.relations, key=lambda r: json.dumps(r))}
@@ -129,6 +138,6 @@ def main(version, seconds, sources, tree, dist):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 6:
+    if len(sys.argv) < 7:
         sys.exit(__doc__)
     main(*sys.argv[1:])

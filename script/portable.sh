@@ -43,6 +43,11 @@ portable_is_here() # compares $portable_machine with this machine
     [ "$portable_machine" = "$(uname -m)" ]
 }
 
+portable_binutils() # NAME: prints its command for $portable_machine
+{
+    if portable_is_here; then echo "$1"; else echo "$portable_machine-linux-gnu-$1"; fi
+}
+
 portable_cross() # cmake, configure or ffmpeg: prints its options for another machine than this one
 {
     local tool
@@ -54,6 +59,12 @@ portable_cross() # cmake, configure or ffmpeg: prints its options for another ma
         configure) echo "--host=$portable_machine-linux-gnu" ;;
         ffmpeg) echo "--enable-cross-compile --arch=$portable_machine --target-os=linux --cross-prefix=$portable_machine-linux-gnu-" ;;
     esac
+}
+
+portable_folder() # WORK: makes WORK/$portable_machine for another machine, with the tools of WORK
+{
+    mkdir -p "$1/$portable_machine"
+    [ -e "$1/$portable_machine/venv" ] || ln -s ../venv "$1/$portable_machine/venv"
 }
 
 portable_march() # prints lines of steno-cc for ARM: zig has other names for versions of the architecture
@@ -101,6 +112,12 @@ portable_apt() # WORK ARGUMENT...: apt-get with lists of source packages of its 
     sed "s/^Types: .*/Types: $types/" /etc/apt/sources.list.d/debian*.sources >"$apt/parts/src.sources"
     portable_is_here || set -- -o APT::Architectures="$(portable_debian)" -o APT::Architecture="$(portable_debian)" "$@"
     apt-get -o Dir::Etc::sourceparts="$apt/parts" -o Dir::Etc::sourcelist=/dev/null -o Dir::State::lists="$apt/lists" "$@"
+}
+
+portable_lists() # WORK: fetches them once
+{
+    [ -f "$1/apt/updated" ] || { portable_apt "$1" -q update && touch "$1/apt/updated"; } >"$1/apt.log" 2>&1 ||
+        { cat "$1/apt.log" >&2; return 1; }
 }
 
 # WORK PACKAGE: in this folder. A mirror may lack the newest version; that of the release is the same but for Debian's last fixes.
@@ -231,7 +248,7 @@ portable_collect() # WORK LIBRARY: from the stage to WORK/portable/lib
     soname=$(patchelf --print-soname "$1/portable/stage/usr/lib/$2.so")
     cp -L "$1/portable/stage/usr/lib/$2.so" "$lib/$soname"
     patchelf --set-rpath '$ORIGIN' "$lib/$soname"
-    "$(portable_is_here || echo "$portable_machine-linux-gnu-")strip" --strip-unneeded "$lib/$soname"
+    "$(portable_binutils strip)" --strip-unneeded "$lib/$soname"
     [ "$soname" = "$2.so" ] || ln -sf "$soname" "$lib/$2.so"
 }
 
@@ -239,8 +256,7 @@ portable_libraries()
 {
     local work=$1 to=$1/portable package library how licence libraries
     mkdir -p "$work/source" "$to/stage" "$to/lib/pkgconfig"
-    [ -f "$work/apt/updated" ] || { portable_apt "$work" -q update && touch "$work/apt/updated"; } >"$work/apt.log" 2>&1 ||
-        { cat "$work/apt.log" >&2; return 1; }
+    portable_lists "$work" || return 1
     while read -r -u 3 package how licence libraries; do
         echo "$package" >&2
         # shellcheck disable=SC2086

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# steno: completes the tree of a Debian package: finish.sh TREE PACKAGE VERSION CONTACT. SPDX-License-Identifier: MIT
+# steno: completes the tree of a Debian package: finish.sh TREE PACKAGE VERSION CONTACT STRIP. SPDX-License-Identifier: MIT
 #
 # Policy's copyright and changelog, compressed manual pages, zsh's folder of Debian, no debug information, and the times of the commit, so that two runs give the same bytes.
 set -euo pipefail
-tree=$1 package=$2 version=$3 contact=$4
+tree=$1 package=$2 version=$3 contact=$4 strip=$5
 here=$(dirname "$0")
 when=${SOURCE_DATE_EPOCH:?SOURCE_DATE_EPOCH is not set: build packages by script/package}
 share=$tree/usr/share
@@ -31,9 +31,9 @@ if [ -d "$share/man" ]; then
     done
 fi
 drop="--remove-section=.comment --remove-section=.note"
-find "$tree" -name '*.a' -exec strip --strip-debug --enable-deterministic-archives $drop {} +
-find "$tree" -type f -name '*.so.*' -exec strip --strip-unneeded $drop {} +
-find "$tree" -type f -path '*/bin/*' -exec strip $drop {} +
+find "$tree" -name '*.a' -exec "$strip" --strip-debug --enable-deterministic-archives $drop {} +
+find "$tree" -type f -name '*.so.*' -exec "$strip" --strip-unneeded $drop {} +
+find "$tree" -type f -path '*/bin/*' -exec "$strip" $drop {} +
 find "$tree" -type d -exec chmod 755 {} +
 find "$tree" -type f ! -path '*/bin/*' -exec chmod 644 {} +
 find "$tree" -exec touch -h -d "@$when" {} +

@@ -10,7 +10,8 @@ cd "$STENO_SOURCE"
 skip() { echo "skipped: $1"; exit 77; }
 command -v debootstrap >/dev/null || skip "no debootstrap (apt-get install debootstrap)"
 [ "$(id -u)" = 0 ] || skip "chroot needs root"
-ls dist/*.deb >/dev/null 2>&1 || skip "no packages in dist/; script/package builds them"
+arch=$(dpkg --print-architecture) # dist/ may have packages of another one, too
+ls dist/*_"$arch".deb >/dev/null 2>&1 || skip "no packages in dist/; script/package builds them"
 . /etc/os-release
 mirror=$(sed -n 's/^URIs: //p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -1)
 mirror=${mirror:-$(sed -n 's/^deb  *\(http[^ ]*\) .*/\1/p' /etc/apt/sources.list 2>/dev/null | head -1)}
@@ -58,7 +59,7 @@ text=$'zero nine one eight.\ntwo seven.'
 # ---- Debian packages: one to install, one command to a text; then what the others add
 
 system "$VERSION_CODENAME" debian || { echo "no system of $VERSION_CODENAME"; exit 1; }
-cp dist/*.deb "$tmp/debian/root"
+cp dist/*_{"$arch",all}.deb "$tmp/debian/root"
 inside debian "apt-get update -q" >"$tmp/log" 2>&1 || { tail -n 5 "$tmp/log"; exit 1; }
 installed debian ./steno_*.deb
 check "steno_*.deb: steno --demo" "$text" "$(inside debian "steno -q --demo demo.wav")"

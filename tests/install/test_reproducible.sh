@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # steno: two builds of one commit are the same bytes. SPDX-License-Identifier: MIT
 #
-# test_reproducible.sh [sdist|deb|wheel|wheel-aarch64|packages]...: builds the commit twice, in folders of different names, with
-# another time zone, umask and locale, and compares what is in dist/. Without arguments: the wheel with its sdist, and all packages, which
-# takes an hour on two cores. STENO_REPRODUCIBLE is a folder that keeps the builds.
+# test_reproducible.sh [sdist|deb|wheel|wheel-aarch64|packages|packages-aarch64]...: builds the commit twice, in folders of different names,
+# with another time zone, umask and locale, and compares what is in dist/. Without arguments: the wheel with its sdist, and all packages,
+# which takes an hour on two cores. STENO_REPRODUCIBLE is a folder that keeps the builds.
 set -euo pipefail
 
 : "${STENO_SOURCE:?}"
@@ -28,6 +28,7 @@ build() # FOLDER PART...
             wheel-aarch64) script/wheel --machine aarch64 ;;
             deb) script/package --deb ;;
             packages) script/package ;;
+            packages-aarch64) script/package --machine aarch64 ;;
             *) echo "unknown part: $part" >&2; exit 2 ;;
         esac >"$folder.log" 2>&1 || { tail -n 15 "$folder.log"; exit 1; }
     done
