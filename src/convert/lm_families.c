@@ -114,11 +114,7 @@ static int32_t number(const struct weights *w, const char *architecture, const c
 {
     char key[KEY_SZ];
     snprintf(key, sizeof key, "%.60s.%s", architecture, what);
-    const struct meta_entry *it = meta_find(&w->meta, key);
-    const struct meta_list *l = meta_find_list(&w->meta, key); /* one per layer; they are equal in a model that can be opened */
-    double first;
-    if (!it && l && l->n && !meta_list_numbers(l, 0, 1, &first, NULL) && first > 0 && first <= INT32_MAX) return (int32_t)first;
-    return it && it->kind == META_INT && it->i > 0 && it->i <= INT32_MAX ? (int32_t)it->i : 0;
+    return (int32_t)meta_whole(&w->meta, key, 1, INT32_MAX, 0);
 }
 
 int lm_file_again(struct weights *w, const char *architecture, gguf_type_rule *rule, const struct convert_order *o,

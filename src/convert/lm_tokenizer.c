@@ -223,8 +223,7 @@ static int32_t configured_id(const struct tokenizer_texts *v, const struct meta 
     const int32_t id = id_of(v->t, text ? text : meta_text(m, key, NULL));
     if (id >= 0) return id;
     snprintf(key, sizeof key, "%s_token_id", what);
-    const struct meta_entry *it = meta_find(&v->w->meta, key);
-    return it && it->kind == META_INT && it->i >= 0 && it->i < v->n ? (int32_t)it->i : -1;
+    return (int32_t)meta_whole(&v->w->meta, key, 0, v->n - 1, -1);
 }
 
 /* A second end id, for the end of a turn; the main one has a key of its own. */

@@ -79,8 +79,10 @@ static int value_of_list(struct meta_entry *out, const struct meta_list *l, sten
         return err_set(e, STENO_EFORMAT, "%s: %s lists %" PRIu64 " values, want one of each layer", l->file.name, l->key, l->n);
     const int rc = meta_list_numbers(l, 0, l->n, x, e);
     if (rc) return rc;
+    if (l->type == META_LIST_BOOL)
+        return err_set(e, STENO_EFORMAT, "%s: %s is a list of %s, want numbers", l->file.name, l->key, kind_name[META_BOOL]);
     for (uint64_t i = 1; i < l->n; i++)
-        if (x[i] < x[0] || x[i] > x[0])
+        if (!(x[i] >= x[0] && x[i] <= x[0])) /* also where one is no number */
             return err_set(e, STENO_EUNSUPPORTED, "%s: %s is %g in layer 0 and %g in layer %d: layers of different sizes are not served",
                            l->file.name, l->key, x[0], x[i], (int)i);
     *out = (struct meta_entry){ .key = l->key, .kind = META_NUM, .x = x[0], .source = l->file.name };
@@ -103,6 +105,13 @@ int meta_is_whole(struct meta_entry *it)
     if (it->kind == META_NUM && it->x >= -most && it->x <= most && !(it->x < nearbyint(it->x)) && !(it->x > nearbyint(it->x)))
         it->kind = META_INT, it->i = (int64_t)it->x;
     return it->kind == META_INT;
+}
+
+int64_t meta_whole(const struct meta *m, const char *key, int64_t lo, int64_t hi, int64_t otherwise)
+{
+    steno_error e;
+    struct meta_entry it;
+    return !number_of(&it, m, key, &e) && meta_is_whole(&it) && it.i >= lo && it.i <= hi ? it.i : otherwise;
 }
 
 int meta_int(const struct meta *m, const char *where, const char *key, int32_t lo, int32_t hi, int fallback_ok, int32_t *out,

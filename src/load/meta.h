@@ -68,6 +68,8 @@ int meta_int(const struct meta *m, const char *where, const char *key, int32_t l
              steno_error *e);
 int meta_num(const struct meta *m, const char *where, const char *key, double lo, double hi, int fallback_ok, double *out,
              steno_error *e);
+/* The same number, or `otherwise` if there is none in [lo, hi]. */
+int64_t meta_whole(const struct meta *m, const char *key, int64_t lo, int64_t hi, int64_t otherwise);
 /* Is it a whole number? A float without a fraction becomes one. */
 int meta_is_whole(struct meta_entry *it);
 

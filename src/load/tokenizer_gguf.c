@@ -119,10 +119,10 @@ void tokenizer_ends_find(struct tokenizer_file *t, const struct weights *w)
     char key[64] = "generation.eos_token_id";
     for (int i = -1; i < TOKENIZER_ENDS && t->n_ends < TOKENIZER_ENDS; i++) {
         if (i >= 0) snprintf(key, sizeof key, "generation.eos_token_id.%d", i);
-        const struct meta_entry *it = meta_find(&w->meta, key);
-        if (!it || it->kind != META_INT || it->i < 0 || it->i >= t->n) continue;
-        if (t->eos < 0) t->eos = (int32_t)it->i;
-        t->end[t->n_ends++] = (int32_t)it->i;
+        const int32_t id = (int32_t)meta_whole(&w->meta, key, 0, t->n - 1, -1);
+        if (id < 0) continue;
+        if (t->eos < 0) t->eos = id;
+        t->end[t->n_ends++] = id;
     }
 }
 

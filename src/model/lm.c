@@ -152,11 +152,9 @@ static int32_t end_of_text(const struct weights *w, int32_t n_vocab)
 {
     static const char *const key[] = { "tokenizer.ggml.eos_token_id", "eos_token_id", "eos_token_id.0", "text_config.eos_token_id",
                                        "generation.eos_token_id", "generation.eos_token_id.0" };
-    for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
-        const struct meta_entry *it = meta_find(&w->meta, key[i]);
-        if (it && it->kind == META_INT && it->i >= 0 && it->i < n_vocab) return (int32_t)it->i;
-    }
-    return -1;
+    int32_t id = -1;
+    for (size_t i = 0; i < sizeof key / sizeof *key && id < 0; i++) id = (int32_t)meta_whole(&w->meta, key[i], 0, n_vocab - 1, -1);
+    return id;
 }
 
 int lm_add(steno_model *m, const struct lm_arch *arch, struct weights *w, const struct lm_part *part, steno_error *e)

@@ -72,7 +72,7 @@ static int check_widths(const struct whisper_dims *d, const char *where, steno_e
 static int check_twice(const struct whisper_dim *dim, int32_t v, const struct weights *w, steno_error *e)
 {
     const struct meta_entry *it = meta_find(&w->meta, dim->transformers);
-    if (!it || (it->kind == META_INT && it->i == v)) return STENO_OK;
+    if (!it || meta_whole(&w->meta, dim->transformers, v, v, (int64_t)v - 1) == v) return STENO_OK;
     return err_set(e, STENO_EFORMAT, "%s: %s is %d, and %s is something else; they mean the same: correct one of them", it->source,
                    dim->name, (int)v, dim->transformers);
 }

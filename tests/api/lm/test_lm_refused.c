@@ -1,4 +1,4 @@
-/* steno tests: language models of a kind that is not served. SPDX-License-Identifier: MIT */
+/* steno tests: keys of language models: kinds that are not served, an id of another type. SPDX-License-Identifier: MIT */
 #include "api/convert.h"
 #include "api/lm_folder.h"
 #include "api/lm_model.h"
@@ -66,11 +66,38 @@ static void test_so_are_those_of_gguf_files(void **state)
     folder_remove(&d);
 }
 
+/* The id of the end may be stored as a float, of the same 32 bits. */
+static void test_the_end_may_be_a_float(void **state)
+{
+    (void)state;
+    static const char key[] = "tokenizer.ggml.eos_token_id";
+    enum { KEY_N = sizeof key - 1, OF_F32 = 6 };
+    const struct folder d = lm_folder();
+    struct buf b = { 0 };
+    steno_error e = { 0 };
+    uint32_t end;
+    if (convert_to(&b, d.path, "f32", &e)) fail_msg("%s", e.text);
+    char *at = b.p;
+    while (memcmp(at, key, KEY_N) != 0) assert_true(++at + KEY_N + 2 * sizeof end < (char *)b.p + b.len);
+    memcpy(&end, at + KEY_N + sizeof end, sizeof end);
+    const uint32_t type = OF_F32;
+    const float x = (float)end;
+    memcpy(at + KEY_N, &type, sizeof type);
+    memcpy(at + KEY_N + sizeof type, &x, sizeof x);
+    folder_put(&d, "end.gguf", b.p, b.len);
+    steno_model *m = lm_open_as(folder_at(&d, "end.gguf").path, STENO_COMPUTE_F32, 0);
+    assert_int_equal(steno_token_id(m, STENO_TOKEN_END), end);
+    steno_model_close(m);
+    buf_free(&b);
+    folder_remove(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mixtures_of_experts_are_refused_by_name),
         cmocka_unit_test(test_so_are_those_of_gguf_files),
+        cmocka_unit_test(test_the_end_may_be_a_float),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 # steno: GGUF files whose numbers are written for each layer, and whose lists have other types. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../lib.sh"
 cat >rewrite.py <<'PY'
-# rewrite.py IN OUT KEY VALUES...: a key becomes a list of i32 (of f32 where it is one already), the data stays where it is
+# rewrite.py IN OUT KEY VALUES...: a key becomes a list of i32 (of f32 where it is one already), or a single f32 for "float"; the data
+# stays where it is
 import struct, sys
 source, target, key, *values = sys.argv[1:]
 d = open(source, "rb").read()
@@ -30,7 +31,10 @@ for _ in range(n_keys):
         continue
     done = 1
     head = struct.pack("<Q", len(name)) + name + struct.pack("<I", 9)
-    if kind == 6: parts.append(head + struct.pack("<IQ%df" % len(values), 6, len(values), *map(float, values)))
+    if values == ["float"]:
+        number, = struct.unpack_from("<i", d, value)
+        parts.append(head[:-4] + struct.pack("<If", 6, number))
+    elif kind == 6: parts.append(head + struct.pack("<IQ%df" % len(values), 6, len(values), *map(float, values)))
     elif kind == 9:
         of, n = struct.unpack_from("<IQ", d, value)
         numbers = struct.unpack_from("<%d%s" % (n, {4: "I", 5: "i"}[of]), d, value + 12)
@@ -86,6 +90,23 @@ err_has "want one of each layer"
 python3 rewrite.py "$LM" types.gguf tokenizer.ggml.token_type
 expect 0 "types of tokens as floats are read" generate -m types.gguf --compute f32 --raw -n 8 --ids hello
 same "$T/out" want
+python3 rewrite.py "$LM" end.gguf tokenizer.ggml.eos_token_id float
+expect 0 "an id as a float is read" generate -m end.gguf --compute f32 --raw -n 8 --ids hello
+same "$T/out" want
+K=${STENO_SHARED:-/none}/material/llm/models/qwen3k/hf
+if [ -d "$K" ]; then # the types of matrices depend on the numbers of layers and of heads
+    types() { "$STENO" info --tensors "$1" | grep '^blk' | cut -f2 | sort | uniq -c; }
+    expect 0 "convert writes the original" convert -q "$K" k.gguf
+    expect 0 "quantize writes the original" quantize -q k.gguf want.gguf q4_k_m
+    types want.gguf >want.types
+    has want.types q6_k
+    for key in block_count attention.head_count attention.head_count_kv; do
+        python3 rewrite.py k.gguf float.gguf qwen3.$key float
+        expect 0 "quantize reads $key as a float" quantize -q float.gguf few.gguf q4_k_m
+        types few.gguf >few.types
+        same few.types want.types
+    done
+fi
 BERT=${STENO_SHARED:-/none}/material/llm/models/bert/gguf/bert-F16.gguf
 if [ ! -r "$BERT" ]; then
     echo "(not tried: lists of BERT; the collection is not here)"

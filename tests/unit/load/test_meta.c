@@ -51,21 +51,30 @@ static void test_a_list_of_equal_values_is_one_value(void **state)
 static void test_a_list_of_other_values_is_never_overlooked(void **state)
 {
     (void)state;
-    static const float values[600] = { 1, 2, 2 };
-    static const struct { size_t n; int rc; const char *why; } list[] = {
-        { 2, STENO_EUNSUPPORTED, "k is 1 in layer 0 and 2 in layer 1" },
-        { 1, STENO_OK, "" },
-        { 0, STENO_EFORMAT, "want one of each layer" },
-        { 600, STENO_EFORMAT, "want one of each layer" },
+    static const float values[600] = { 1, 2, 2 }, none[] = { 1, NAN, NAN };
+    static const uint8_t truth[] = { 1, 1 };
+    static const struct { const void *of; size_t n, size; enum meta_list_type type; int rc; const char *why; } list[] = {
+        { values, 2, 4, META_LIST_F32, STENO_EUNSUPPORTED, "k is 1 in layer 0 and 2 in layer 1" },
+        { values, 1, 4, META_LIST_F32, STENO_OK, "" },
+        { values, 0, 4, META_LIST_F32, STENO_EFORMAT, "want one of each layer" },
+        { values, 600, 4, META_LIST_F32, STENO_EFORMAT, "want one of each layer" },
+        { none, 2, 4, META_LIST_F32, STENO_EUNSUPPORTED, "k is 1 in layer 0 and nan in layer 1" },
+        { none + 1, 2, 4, META_LIST_F32, STENO_EUNSUPPORTED, "layers of different sizes" },
+        { none + 1, 1, 4, META_LIST_F32, STENO_EFORMAT, "want 0..10" },
+        { truth, 2, 1, META_LIST_BOOL, STENO_EFORMAT, "k is a list of true or false, want numbers" }, /* as one of them is refused */
+        { truth, 2, 1, META_LIST_U8, STENO_OK, "" },
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         struct meta m;
         struct arena a;
         steno_error e = { .text = "" };
         double x = 0;
-        with_list(&m, &a, "k", META_LIST_F32, values, list[i].n, 4);
+        int32_t whole = -7;
+        with_list(&m, &a, "k", list[i].type, list[i].of, list[i].n, list[i].size);
         assert_int_equal(meta_num(&m, "x", "k", 0, 10, 1, &x, &e), list[i].rc);
         if (list[i].rc) assert_non_null(strstr(e.text, list[i].why));
+        assert_int_equal(meta_int(&m, "x", "k", 0, 10, 1, &whole, &e), list[i].rc);
+        assert_int_equal(meta_whole(&m, "k", 0, 10, -7), whole);
         arena_free(&a);
     }
 }
@@ -86,6 +95,8 @@ static void test_a_whole_number_may_be_stored_as_a_float(void **state)
         with_number(&m, &a, number[i].x);
         assert_int_equal(meta_int(&m, "x", "k", 1, 100, 1, &out, &e), number[i].rc);
         assert_int_equal(out, number[i].rc ? -7 : (int)number[i].x);
+        assert_int_equal(meta_whole(&m, "k", 1, 100, -7), out);
+        assert_int_equal(meta_whole(&m, "other", 1, 100, -7), -7);
         arena_free(&a);
     }
 }
