@@ -40,6 +40,11 @@ head -c 1100000 /dev/zero | tr '\0' ' ' >long.gbnf
 usage "a grammar file that is too long" "longer than" --grammar long.gbnf
 usage "hot words from no file" "--hotwords: none.txt: " --hotwords @none.txt
 usage "hot words without a word" "has no words" --hotwords " , ,"
+for words in '{"a": 20}' $' {\n "a": 20}' '["a", "b"]' ' [ "a"]' '[]' '{ }'; do
+    usage "hot words as $words" "it is JSON, as FunASR's server takes it" --hotwords "$words"
+    printf %s "$words" >words.json
+    usage "a file of hot words as $words" "words.json is JSON, as FunASR's server takes it" --hotwords @words.json
+done
 usage "hot words that are not UTF-8" "--hotwords is not valid UTF-8 at byte 1" --hotwords $'a\xff'
 : >empty.txt
 usage "a file without a hot word" "empty.txt has no words" --hotwords @empty.txt

@@ -21,11 +21,11 @@ struct weight {
 
 static int is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/* Is s[n] a number, also one with a fraction? *low: it is 0 or less */
-static int is_number(const char *s, size_t n, int *low)
+/* Is s[n] a number? fraction: a fraction is allowed. *low: it is 0 or less */
+static int is_number(const char *s, size_t n, int fraction, int *low)
 {
     size_t i = n && (*s == '-' || *s == '+'), digits = 0;
-    int is_zero = 1, fraction = 1;
+    int is_zero = 1;
     for (; i < n && ((s[i] >= '0' && s[i] <= '9') || (fraction && s[i] == '.')); i++) {
         if (s[i] == '.') fraction = 0;
         else digits++;
@@ -35,7 +35,8 @@ static int is_number(const char *s, size_t n, int *low)
     return digits && i == n;
 }
 
-/* The weight at the end of line[n], after a colon, or with `bare` without one. */
+/* The weight at the end of line[n], after a colon, or with `bare` without one. FunASR keeps whole weights, and drops fractions; a bare
+ * number with a fraction is more likely a version ("Python 3.11"). */
 static struct weight weight_of(const char *line, size_t n, int bare)
 {
     struct weight w = { n, 0, 0 };
@@ -44,14 +45,14 @@ static struct weight weight_of(const char *line, size_t n, int bare)
     const int colon = at < n && line[at] == ':';
     if (!colon && !bare) return w;
     const size_t from = at + (size_t)colon;
-    w.is_there = is_number(line + from, n - from, &w.is_low) && (at || colon);
+    w.is_there = is_number(line + from, n - from, colon, &w.is_low) && (at || colon);
     if (!w.is_there) return (struct weight){ n, 0, 0 };
     while (at && is_blank(line[at - 1])) at--;
     w.word = at;
     return w;
 }
 
-/* Does every line end with a number? */
+/* Does every line end with a whole number? */
 static int all_are_weighted(const char *text)
 {
     for (const char *p = text; *p;) {
@@ -240,6 +241,17 @@ static int cut_weights(char *words, const char *file)
     return EXIT_OK;
 }
 
+/* Is it an object or a list of texts in JSON, as FunASR's server takes it? */
+static int is_json(const char *text)
+{
+    static const char blank[] = " \t\r\n";
+    const char *p = text + strspn(text, blank);
+    if (*p != '{' && *p != '[') return 0;
+    const char end = *p == '{' ? '}' : ']';
+    p += 1 + strspn(p + 1, blank);
+    return *p == '"' || *p == end;
+}
+
 static int read_hotwords(struct decode_data *d, const struct decode_opts *o)
 {
     const char *given = o->hotwords;
@@ -248,8 +260,7 @@ static int read_hotwords(struct decode_data *d, const struct decode_opts *o)
     if (given[0] == '@') code = read_file(&d->hotwords, o, "--hotwords", given + 1);
     else if (!(d->hotwords = strdup(given))) code = no_memory("--hotwords");
     if (code != EXIT_OK) return code;
-    const char *brace = d->hotwords + strspn(d->hotwords, " \t\r\n");
-    if (*brace == '{' && brace[1 + strspn(brace + 1, " \t\r\n")] == '"')
+    if (is_json(d->hotwords))
         return message_usage("--hotwords: %s is JSON, as FunASR's server takes it; write one word per line, with or without a weight",
                              given[0] == '@' ? given + 1 : "it");
     tidy_lines(d->hotwords, given[0] == '@' ? "\n" : ",\n");

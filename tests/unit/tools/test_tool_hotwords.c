@@ -12,10 +12,13 @@ static void test_weights_are_no_part_of_words(void **state)
         { "new york 20", "new york", HOTWORDS_WEIGHTED, 1 },
         { "a\t5", "a", HOTWORDS_WEIGHTED, 1 },
         { "a  +5", "a", HOTWORDS_WEIGHTED, 1 },
-        { "a 2.5\nb 10", "a\nb", HOTWORDS_WEIGHTED, 2 }, /* FunASR's runtime reads fractions */
-        { "a .5", "a", HOTWORDS_WEIGHTED, 1 },
+        { "Python 3.11\nPython 3.12", "Python 3.11\nPython 3.12", HOTWORDS_PLAIN, 2 }, /* versions, not weights */
+        { "Python 3.11 20\nPython 3.12 10", "Python 3.11\nPython 3.12", HOTWORDS_WEIGHTED, 2 },
+        { "Python 3.11 :1.5\nRuby", "Python 3.11\nRuby", HOTWORDS_WEIGHTED, 2 },
+        { "a 2.5\nb 10", "a 2.5\nb 10", HOTWORDS_PLAIN, 2 },
+        { "a .5", "a .5", HOTWORDS_PLAIN, 1 },
         { "a 1.2.3\nb 2", "a 1.2.3\nb 2", HOTWORDS_PLAIN, 2 },
-        { "a 0.0\nb 2", NULL, HOTWORDS_REFUSED, 1 },
+        { "a 0.0\nb 2", "a 0.0\nb 2", HOTWORDS_PLAIN, 2 },
         { "iPhone 15\nGalaxy S24", "iPhone 15\nGalaxy S24", HOTWORDS_PLAIN, 2 },
         { "iPhone 15\nGalaxy", "iPhone 15\nGalaxy", HOTWORDS_PLAIN, 2 },
         { "iPhone 15 20\nGalaxy 10", "iPhone 15\nGalaxy", HOTWORDS_WEIGHTED, 2 },
