@@ -193,18 +193,29 @@ static int find_invisible(const struct engine *e, struct texts *t, int i)
     return 1;
 }
 
-/* Embed texts [at, at + n). */
+/* Is there a text, or a line with tokens? Only lines up to the first are tokenized. */
+static int has_text(const struct engine *e, const struct texts *t)
+{
+    for (int i = 0; i < t->n; i++)
+        if (!is_empty(t, i) && (!t->from[i] || steno_tokenize(e->model, t->text[i], NULL, 0) != 0)) return 1;
+    return 0;
+}
+
+/* Embed texts [at, at + n): again without a line that is found to be invisible, until none is. */
 static int do_some(const struct engine *e, struct texts *t, int at, int n, const struct opts *o, const steno_embed_params *p)
 {
     const char *text[EMBED_TOGETHER];
-    int place[EMBED_TOGETHER], k = 0, bad = -1;
-    for (int i = at; i < at + n; i++) {
-        if (is_empty(t, i)) continue;
-        text[k] = t->text[i];
-        place[k++] = i;
-    }
-    const int code = k ? embed_run(e, text, k, p, &bad) : EXIT_OK;
-    if (code != EXIT_OK && bad >= 0 && find_invisible(e, t, place[bad])) return do_some(e, t, at, n, o, p);
+    int place[EMBED_TOGETHER], code, bad;
+    do {
+        int k = 0;
+        bad = -1;
+        for (int i = at; i < at + n; i++) {
+            if (is_empty(t, i)) continue;
+            text[k] = t->text[i];
+            place[k++] = i;
+        }
+        code = k ? embed_run(e, text, k, p, &bad) : EXIT_OK;
+    } while (code != EXIT_OK && bad >= 0 && find_invisible(e, t, place[bad]));
     if (code != EXIT_OK && bad >= 0) return text_fails(t, place[bad], embed_reason(e));
     if (code != EXIT_OK && code < EXIT_SIGNAL) message("%s", steno_last_error(e->session));
     return code == EXIT_OK ? print_vectors(e, t, at, n, o) : code;
@@ -215,19 +226,15 @@ static int do_texts(const struct engine *e, struct texts *t, const struct opts *
     steno_embed_params p;
     struct notes notes = { .n = 0 };
     int code = EXIT_OK;
-    for (int i = 0; i < t->n; i++) t->n_empty += is_empty(t, i);
-    if (t->n_empty == t->n) {
+    if (!has_text(e, t)) {
         message("there is no text");
         return EXIT_INPUT;
     }
+    for (int i = 0; i < t->n; i++) t->n_empty += is_empty(t, i);
     embed_params(&p, &o->embed);
     for (int at = 0, n; at < t->n && code == EXIT_OK; at += n) {
         n = t->n - at < EMBED_TOGETHER ? t->n - at : EMBED_TOGETHER;
         code = do_some(e, t, at, n, o, &p);
-    }
-    if (code == EXIT_OK && t->n_empty == t->n) {
-        message("there is no text");
-        return EXIT_INPUT;
     }
     findings_vectors(&notes, t->n_cut, t->n_empty);
     if (!o->engine.quiet && code == EXIT_OK) sound_notes_print(&notes);

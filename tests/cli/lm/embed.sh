@@ -53,14 +53,22 @@ is "the rows of empty lines are zeros" "$(tail -c +129 "$T/out" | head -c $((2 *
 printf '\n\n' >blank.txt
 expect 4 "a file of empty lines is refused" embed -m "$BERT/hf" @blank.txt
 err_has "there is no text"
+out_empty
 printf 'a\n\342\200\213\n\302\240 \357\273\277\nb\n\342\200\215\n' >invisible.txt # characters of no width
 expect 0 "lines of invisible characters count as empty" embed -m "$BERT/hf" @invisible.txt
 err_has "3 lines have no text and no vector"
 is "these keep their places" "$(grep -n null "$T/out" | cut -d: -f1 | tr '\n' ' ')" "2 3 5 "
 is "the lines between have vectors" "$(grep -c '"embedding": \[' "$T/out")" 2
-printf '\342\200\213\n' >invisible.txt
-expect 4 "a file of invisible characters has no text" embed -m "$BERT/hf" @invisible.txt
-err_has "there is no text"
+printf '\342\200\213\n%.0s' 1 2 3 >invisible.txt
+for form in json npy; do
+    expect 4 "a file of invisible characters has no text" embed -m "$BERT/hf" -f $form @invisible.txt
+    err_has "there is no text"
+    out_empty
+done
+printf '\342\200\213\n%.0s' $(seq 100) >invisible.txt # more than are embedded together
+printf 'b' >>invisible.txt
+expect 0 "a hundred invisible lines before a text" embed -m "$BERT/hf" @invisible.txt
+is "each has its place" "$(wc -l <"$T/out")" 101
 long=$(yes a | head -200 | tr '\n' ' ')
 expect 1 "a text that is too long is reported" embed -m "$BERT/hf" "$long"
 err_has "text 1 has 202 tokens, and the model takes 96"
