@@ -79,6 +79,8 @@ void gate_field(struct gate *g, const char *name, size_t n_name, const char *val
         if (g->n_hosts++) g->why = "The request has more than one Host.";
     } else if (is_name(name, n_name, "Sec-WebSocket-Key")) {
         if (g->n_keys++) g->why = "The request has more than one Sec-WebSocket-Key.";
+    } else if (is_name(name, n_name, "Content-Encoding")) {
+        if (g->n_codings++) g->why = "The request has more than one Content-Encoding.";
     } else if (is_name(name, n_name, "Content-Length")) {
         gate_length(g, value, n_value);
     } else if (is_name(name, n_name, "Transfer-Encoding")) {

@@ -13,7 +13,7 @@ struct gate {
     int status;       /* of it: 400, 414 or 431 */
     int n_fields;
     size_t n_bytes;   /* of the target and the fields */
-    int n_hosts, n_lengths, n_encodings, n_keys;
+    int n_hosts, n_lengths, n_encodings, n_keys, n_codings;
     long long length; /* -1: none */
 };
 

@@ -185,6 +185,7 @@ def test_compressed_bodies():
             for coding in ("gzip", "br", "identity, gzip"):
                 status, _, data = s.request("POST", path, dotnet(), {"Content-Type": DOTNET, "Content-Encoding": coding})
                 assert status == 415 and coding.encode() in data, (path, coding, status, data)
+        assert send(s, DOTNET, dotnet(), "Content-Encoding: identity", "Content-Encoding: gzip")[0] == 400
         for coding in ("identity", "Identity", ""):
             check(send(s, DOTNET, dotnet(), f"Content-Encoding: {coding}"))
 

@@ -47,6 +47,7 @@ static const struct head { const char *what, *bytes; int status, second; } heads
     { "chunk size of 17 digits", POST "Transfer-Encoding: chunked\r\n\r\n11111111111111111\r\nabc\r\n0\r\n\r\n", 413, 0 },
     { "chunk without a line end", POST "Transfer-Encoding: chunked\r\n\r\n3\r\nabcd\r\n0\r\n\r\n", 400, 0 },
     { "no host", "GET /info HTTP/1.1\r\n\r\n", 400, 0 },
+    { "two codings", GET "Content-Encoding: identity\r\ncontent-encoding: gzip\r\n\r\n", 400, 0 },
     { "two keys", GET "Sec-WebSocket-Key: a\r\nSec-WebSocket-Key: a\r\n\r\n", 400, 0 },
     { "two hosts", GET "Host: y\r\n\r\n", 400, 0 },
     { "name with a space", GET "a b: c\r\n\r\n", 400, 0 },
