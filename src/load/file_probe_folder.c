@@ -23,10 +23,10 @@ enum { N_WEIGHTS = sizeof weights_name / sizeof *weights_name, CT2_NAME = 3 /* w
 static const struct { const char *name, *what, *advice; } known[] = {
     { "adapter_config.json", "a LoRA adapter, which is not a model by itself",
       "merge it into its base model (merge_and_unload of PEFT) and take the folder that comes of that" },
-    { "pytorch_lora_weights.*", "a LoRA adapter, which is not a model by itself",
-      "merge it into its base model (fuse_lora of diffusers, merge_and_unload of PEFT) and take the folder that comes of that" },
     { "model_index.json", "a diffusion model", "take a model of speech or a language model" },
     { "diffusion_pytorch_model*", "a part of a diffusion model, such as a ControlNet", "take a model of speech or a language model" },
+    { "pytorch_lora_weights.*", "a LoRA adapter, which is not a model by itself",
+      "merge it into its base model (fuse_lora of diffusers, merge_and_unload of PEFT) and take the folder that comes of that" },
     { "coremldata.bin", "a compiled Core ML model", FORMS },
     { "Manifest.json", "a Core ML package", FORMS },
     { "saved_model.pb", "a TensorFlow model (SavedModel)", FORMS },

@@ -72,6 +72,10 @@ cp lora.gguf lora_gguf/adapter.gguf
 kind lora_gguf "adapter.gguf is a LoRA adapter, which is not a model by itself"
 cp lora/adapter_model.safetensors lora_diffusers/pytorch_lora_weights.safetensors
 kind lora_diffusers "a LoRA adapter, which is not a model by itself"
+mkdir diffusion_lora # a whole model with an adapter beside
+echo '{}' >diffusion_lora/model_index.json
+cp lora_diffusers/pytorch_lora_weights.safetensors diffusion_lora
+kind diffusion_lora "a diffusion model"
 echo x | tee state/optimizer.pt state/scheduler.pt >state/rng_state.pth
 kind state "the state of a training run, but no weights"
 echo '{}' | tee words/tokenizer.json >words/tokenizer_config.json
