@@ -39,13 +39,24 @@ static size_t tag_length(const char *s, size_t n, int any)
     return end ? (size_t)(end - s) + 1 : word_time_length(s, n);
 }
 
-/* Length of ruby text at s, the reading above a word: "<rt>reading</rt>". It is not part of the line. */
+enum { RUBY_TEXT = 1, RUBY_BASE };
+
+/* Does ruby text end at s, with its own tag or with that of its word? 0: no */
+static int ruby_end(const char *s, size_t n)
+{
+    if (n < 5 || s[0] != '<' || s[1] != '/') return 0;
+    if (!strncasecmp(s, "</rt>", 5)) return RUBY_TEXT;
+    return n >= 6 && !strncasecmp(s, "</ruby", 6) ? RUBY_BASE : 0;
+}
+
+/* Length of ruby text at s, the reading above a word: "<rt>reading</rt>". It is not part of the line, with whose end it may end. */
 static size_t ruby_length(const char *s, size_t n)
 {
-    if (n < 4 || strncasecmp(s, "<rt", 3) != 0 || !strchr(" .>\t", s[3])) return 0;
-    for (size_t i = 4; i < n; i++)
-        if (s[i] == '<' && n - i >= 5 && !strncasecmp(s + i, "</rt>", 5)) return i + 5;
-        else if (s[i] == '<' && n - i >= 6 && !strncasecmp(s + i, "</ruby", 6)) return i;
+    if (n < 4 || strncasecmp(s, "<rt", 3) != 0 || !s[3] || !strchr(" .>\t", s[3])) return 0;
+    for (size_t i = 4; i < n; i++) {
+        const int end = ruby_end(s + i, n - i);
+        if (end) return end == RUBY_BASE ? i : i + 5;
+    }
     return n;
 }
 
@@ -111,14 +122,23 @@ static size_t up_to_last(const char *s, size_t n, char c)
     return n;
 }
 
+/* Number of bytes before which ruby text may begin: the whole line in WebVTT, whose tags are all mark-up, else up to the last end, so that
+ * a missing end is searched only once. */
+static size_t up_to_ruby(const struct sub_file *f, const char *s, size_t n)
+{
+    size_t i = f->form == SUB_ASS ? 0 : n;
+    while (f->form != SUB_VTT && i && !ruby_end(s + i, n - i)) i--;
+    return i;
+}
+
 void sub_text_line(struct sub_file *f, const char *s, size_t n)
 {
-    const size_t tags = up_to_last(s, n, '>'), braces = up_to_last(s, n, '}');
+    const size_t tags = up_to_last(s, n, '>'), braces = up_to_last(s, n, '}'), rubies = up_to_ruby(f, s, n);
     for (size_t i = 0, len; i < n; i += len) {
         char number[5];
         const char *text = "";
         size_t used;
-        len = f->form == SUB_ASS || i >= tags ? 0 : ruby_length(s + i, n - i);
+        len = i < rubies && i < tags ? ruby_length(s + i, n - i) : 0;
         if (!len && f->form != SUB_ASS && i < tags) len = tag_length(s + i, tags - i, f->form == SUB_VTT);
         if (!len && (f->form == SUB_VTT || f->form == SUB_SRT)) len = entity_length(s + i, n - i, &text, number);
         if (!len && f->form != SUB_VTT && i < braces) len = override_length(s + i, braces - i, f->form == SUB_ASS);

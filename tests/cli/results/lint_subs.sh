@@ -70,6 +70,21 @@ printf 'WEBVTT\n\n00:01.000 --> 00:02.000\n<ruby>one<rt>ichi</rt></ruby> <ruby>t
 printf 'one two' >ruby.txt
 expect 0 "the reading of ruby is no text" compare ruby.txt ruby.vtt
 out_has "CER 0.00 %"
+srt() { # srt TEXT WANT: the text of a cue of SubRip
+    printf '1\n00:00:01,000 --> 00:00:02,000\n%s\n' "$1" >ruby.srt
+    printf '%s' "$2" >ruby.txt
+    expect 0 "the text of: $1" compare ruby.txt ruby.srt
+    out_has "CER 0.00 %"
+}
+srt '<ruby>one<rt>ichi</rt></ruby> <ruby>two<RT class=x>ni</ruby>' 'one two'
+srt 'the tag <rt> marks the reading of a word' 'the tag  marks the reading of a word'
+srt '<rt>one</rt> the tag <rt> marks a word' ' the tag  marks a word'
+{ printf '1\n00:00:01,000 --> 00:00:02,000\n' && yes '<rt>' | head -n 1000000 | tr -d '\n'; } >many.srt
+printf x >one.txt
+begin=$SECONDS
+expect 0 "a million tags without an end" compare one.txt many.srt
+[ $((SECONDS - begin)) -lt 60 ] || bad "a million tags are read in less than a minute" "$((SECONDS - begin))"
+rm many.srt
 expect 2 "limits that exclude each other are refused" lint-subs --min-cue-ms 2000 --max-cue-ms 1000 good.srt
 err_has "--min-cue-ms is more than --max-cue-ms"
 
