@@ -41,9 +41,8 @@ enum sub_form sub_form_seen(const char *bytes, size_t n);
 /* By name, then by content; else SUB_SRT. */
 enum sub_form sub_form_of(const char *name, const char *bytes, size_t n);
 
-/* The name of a format of subtitles or documents that is not read, by the first bytes; NULL: none is seen. */
+/* The name of a format of subtitles or documents that is not read, by the first bytes, of any encoding; NULL: none is seen. */
 const char *sub_unread_form(const char *bytes, size_t n);
-#define SUB_UNREAD "it is %s, which steno does not read; save it as .srt or .vtt"
 
 /* @return 0, or -1 if memory runs out; call sub_free in any case */
 int sub_read(struct sub_file *f, enum sub_form form, const char *bytes, size_t n);

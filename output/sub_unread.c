@@ -34,7 +34,20 @@ static int is_microdvd(const char *s, size_t n)
     return 1;
 }
 
-const char *sub_unread_form(const char *bytes, size_t n)
+/* Copy UTF-16, with a mark or from its first '<' or '{' on, as ASCII with question marks for all others. @return bytes; 0: it is none */
+static size_t narrow(char out[SEEN], const char *s, size_t n)
+{
+    const int has_mark = n >= 2 && (!memcmp(s, "\xff\xfe", 2) || !memcmp(s, "\xfe\xff", 2));
+    const size_t low = n >= 2 && (has_mark ? s[0] == '\xfe' : !s[0]); /* place of the low byte in a pair */
+    size_t k = 0;
+    if (n < 2 || (!has_mark && (s[1 - low] || !memchr("<{", s[low], 2)))) return 0;
+    for (size_t i = has_mark ? 2 : 0; i + 1 < n && k < SEEN; i += 2)
+        out[k++] = s[i + 1 - low] || s[i + low] & '\x80' ? '?' : s[i + low];
+    return k;
+}
+
+/* The same for bytes in an encoding that contains ASCII. */
+static const char *form_of(const char *bytes, size_t n)
 {
     static const struct { const char *begin, *name; } known[] = {
         { "<SAMI", "SAMI subtitles" }, { "Scenarist_SCC", "Scenarist closed captions (SCC)" }, { "{\\rtf", "an RTF document" },
@@ -51,4 +64,11 @@ const char *sub_unread_form(const char *bytes, size_t n)
     const size_t seen = n < SEEN ? n : SEEN;
     if (has_tag(bytes, seen, "<tt") || has_tag(bytes, seen, "<tt:tt")) return "TTML subtitles (also .dfxp, .itt)";
     return begins(bytes, n, "<?xml") ? "an XML document" : NULL;
+}
+
+const char *sub_unread_form(const char *bytes, size_t n)
+{
+    char ascii[SEEN];
+    const size_t k = narrow(ascii, bytes, n);
+    return k ? form_of(ascii, k) : form_of(bytes, n);
 }

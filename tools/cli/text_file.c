@@ -74,12 +74,12 @@ static enum text_file bytes_read(char **text, size_t *len, int fd, int is_fifo, 
         if (got == 0 && is_fifo && !*len) return file_fail(TEXT_FILE_UNREADABLE, why, n, text_file_no_writer);
         if (got == 0) break;
         const char *zero = memchr(*text + *len, 0, (size_t)got);
+        *len += (size_t)got;
         if (zero) {
             snprintf(why, n, "is not text in UTF-8 at byte %zu, which is zero%s", (size_t)(zero - *text),
-                     text_file_is_utf16(*text, *len + (size_t)got) ? text_file_utf16 : "");
+                     text_file_is_utf16(*text, *len) ? text_file_utf16 : "");
             return TEXT_FILE_NO_TEXT;
         }
-        *len += (size_t)got;
         if (*len > most) {
             snprintf(why, n, "is longer than %zu bytes", most);
             return TEXT_FILE_TOO_LONG;
@@ -97,24 +97,32 @@ enum text_file text_file_bytes(char **bytes, size_t *len, const char *path, int 
     if (fd < 0) return file_fail(TEXT_FILE_UNREADABLE, why, n, strerror(errno));
     const enum text_file how = bytes_read(bytes, len, fd, is_fifo, most, why, n);
     if (fd != STDIN_FILENO) close(fd);
-    if (how == TEXT_FILE_READ) return how;
+    if (how == TEXT_FILE_READ || how == TEXT_FILE_NO_TEXT) return how;
     free(*bytes);
     *bytes = NULL;
     return how;
+}
+
+enum text_file text_file_utf8(char **text, size_t len, char *why, size_t n)
+{
+    const int64_t bad = utf8_invalid_at(*text);
+    const size_t mark = text_file_mark(*text);
+    if (mark) memmove(*text, *text + mark, len - mark + 1);
+    if (bad < 0) return TEXT_FILE_READ;
+    snprintf(why, n, "is not text in UTF-8 at byte %lld%s", (long long)bad, text_file_is_utf16(*text, len) ? text_file_utf16 : "");
+    free(*text);
+    *text = NULL;
+    return TEXT_FILE_NO_TEXT;
 }
 
 enum text_file text_file_read(char **text, const char *path, int dash, size_t most, char *why, size_t n)
 {
     size_t len;
     const enum text_file how = text_file_bytes(text, &len, path, dash, most, why, n);
-    const int64_t bad = how == TEXT_FILE_READ ? utf8_invalid_at(*text) : -1;
-    const size_t mark = how == TEXT_FILE_READ ? text_file_mark(*text) : 0;
-    if (mark) memmove(*text, *text + mark, len - mark + 1);
-    if (bad < 0) return how;
-    snprintf(why, n, "is not text in UTF-8 at byte %lld%s", (long long)bad, text_file_is_utf16(*text, len) ? text_file_utf16 : "");
+    if (how == TEXT_FILE_READ) return text_file_utf8(text, len, why, n);
     free(*text);
     *text = NULL;
-    return TEXT_FILE_NO_TEXT;
+    return how;
 }
 
 /* ---- line by line ------------------------------------------------------------------------------------------------------------ */

@@ -13,8 +13,12 @@ enum text_file { TEXT_FILE_READ, TEXT_FILE_UNREADABLE, TEXT_FILE_TOO_LONG, TEXT_
  * (U+FEFF) is removed. why[n] receives the reason, without the file's name. */
 enum text_file text_file_read(char **text, const char *path, int dash, size_t most, char *why, size_t n);
 
-/* As text_file_read, for any encoding: *len bytes, none of them zero, and a NUL after them. */
+/* As text_file_read, for any encoding: *len bytes, none of them zero, and a NUL after them. After TEXT_FILE_NO_TEXT they are those read so
+ * far, with the zero and without the NUL; the caller frees them. */
 enum text_file text_file_bytes(char **bytes, size_t *len, const char *path, int dash, size_t most, char *why, size_t n);
+
+/* Check *text of `len` bytes, as read above, and remove its byte order mark. If it is not UTF-8, it is freed and set to NULL. */
+enum text_file text_file_utf8(char **text, size_t len, char *why, size_t n);
 
 size_t text_file_mark(const char *text); /* size of the byte order mark at the start: 0 or 3 */
 

@@ -4,8 +4,8 @@
 #include "cli/args.h"
 #include "cli/message.h"
 #include "cli/npy_file.h"
-#include "cli/text_file.h"
 #include "cmd.h"
+#include "input/sub_file.h"
 #include "input/transcript_lines.h"
 #include "path.h"
 #include "verbs/text_errors.h"
@@ -110,15 +110,8 @@ static char *text_of(const char *path)
     enum { MOST = 1 << 26 };
     char why[TEXT_FILE_WHY], *file = NULL;
     const char *reason, *name = strcmp(path, "-") ? path : "standard input";
-    if (text_file_read(&file, path, 1, MOST, why, sizeof why) != TEXT_FILE_READ) {
+    if (sub_file_text(&file, path, MOST, why, sizeof why) != TEXT_FILE_READ) {
         message_file(name, why);
-        free(file);
-        return NULL;
-    }
-    const char *other = sub_unread_form(file, strlen(file));
-    if (other) {
-        message("%s: " SUB_UNREAD, name, other);
-        free(file);
         return NULL;
     }
     char *text = transcript_lines_text(path, file, &reason);

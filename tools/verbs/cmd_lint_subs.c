@@ -1,8 +1,8 @@
 /* steno: the verb lint-subs: check subtitles. SPDX-License-Identifier: MIT */
 #include "cli/message.h"
 #include "cli/option_names.h"
-#include "cli/text_file.h"
 #include "cmd.h"
+#include "input/sub_file.h"
 #include "options/subtitle_opts.h"
 #include "sub_check.h"
 #include <stdio.h>
@@ -120,16 +120,10 @@ static int check_file(const char *name, const struct opts *o, const struct cue_c
     struct lint l = { .name = strcmp(name, "-") == 0 ? "standard input" : name, .json = o->json };
     char *bytes, why[TEXT_FILE_WHY];
     size_t n;
-    const enum text_file how = text_file_bytes(&bytes, &n, name, 1, FILE_MAX, why, sizeof why);
+    const enum text_file how = sub_file_bytes(&bytes, &n, name, FILE_MAX, why, sizeof why);
     if (how != TEXT_FILE_READ) {
         message_file(l.name, why);
         return how == TEXT_FILE_NO_MEMORY ? EXIT_MEMORY : EXIT_INPUT;
-    }
-    const char *other = sub_unread_form(bytes, n);
-    if (other) {
-        message("%s: " SUB_UNREAD, l.name, other);
-        free(bytes);
-        return EXIT_INPUT;
     }
     const int code = check_bytes(&l, o, choice, bytes, n);
     *n_bad += l.n > 0;

@@ -3,10 +3,10 @@
  * The score of a line is the cosine of its vector and the query's vector. Lines are embedded a few at a time and only the best are kept.
  * So memory depends on the largest file and not on the number of files. */
 #include "cli/message.h"
-#include "cli/text_file.h"
 #include "cmd.h"
 #include "findings.h"
 #include "input/sound.h"
+#include "input/sub_file.h"
 #include "input/transcript_lines.h"
 #include "options/embed_opts.h"
 #include "utf8.h"
@@ -122,16 +122,10 @@ static int do_file(struct search *q, const char *name)
     struct transcript_lines l;
     int code = EXIT_OK;
     q->file = strcmp(name, "-") ? name : "standard input";
-    switch (text_file_read(&text, name, 1, FILE_MAX, why, sizeof why)) {
+    switch (sub_file_text(&text, name, FILE_MAX, why, sizeof why)) {
     case TEXT_FILE_READ: break;
     case TEXT_FILE_NO_MEMORY: return no_memory();
     default: message("%s: %s", q->file, why); return EXIT_INPUT;
-    }
-    const char *other = sub_unread_form(text, strlen(text));
-    if (other) {
-        message("%s: " SUB_UNREAD, q->file, other);
-        free(text);
-        return EXIT_INPUT;
     }
     transcript_lines_begin(&l, name, text);
     while (code == EXIT_OK && transcript_line_next(&l, &q->line[q->n_lines]))

@@ -64,6 +64,24 @@ printf 'Scenarist_SCC V1.0\n\n00:00:00:00 9420' >a.scc && unread a.scc "Scenaris
 printf '{\\rtf1 one}' >a.rtf && unread a.rtf "an RTF document"
 printf '850STL25.01 one' >a.stl && unread a.stl "EBU subtitles"
 printf '<!doctype HTML>one' >a.html && unread a.html "a page of HTML"
+# real ones are not UTF-8, or have zeros
+printf '%%PDF-1.4\n%%\342\343\317\323\n1 0 obj\n<< /Length 2 >>\nstream\n\000\001' >a.pdf && unread a.pdf "a PDF document"
+printf 'PK\3\4\24\0\6\0\10\0\0\0!\0\337\244[Content_Types].xml' >a.docx && unread a.docx "a ZIP archive"
+{ printf '850STL25.01\060\060\060\011' && head -c 1008 /dev/zero | tr '\0' ' ' && printf '\0\0\0\377\0\1\212one\217\217'; } >b.stl
+unread b.stl "EBU subtitles"
+printf '<SAMI><BODY><SYNC Start=0><P Class=KRCC>\260\241\263\252' >euckr.smi && unread euckr.smi "SAMI subtitles"
+for code in UTF-16LE UTF-16BE; do
+    printf '\357\273\277<?xml version="1.0" encoding="UTF-16"?>\n%s' "$tt" | iconv -f UTF-8 -t $code >wide.ttml
+    unread wide.ttml "TTML subtitles"
+    printf '%s' "$tt" | iconv -f UTF-8 -t $code >bare.ttml
+    unread bare.ttml "TTML subtitles"
+    printf '\357\273\2771\n00:00:01,000 --> 00:00:02,000\none \344\272\214\n' | iconv -f UTF-8 -t $code >wide.srt
+    for verb in "compare ref.txt" lint-subs; do
+        # shellcheck disable=SC2086
+        expect 4 "subtitles in $code are named: $verb" $verb wide.srt
+        err_has "it seems to be UTF-16; save it as UTF-8"
+    done
+done
 printf '{one} <tt> {1}{x} <?xml' >fine.txt
 expect 0 "marks inside a text are text" compare fine.txt fine.txt
 printf 'WEBVTT\n\n00:01.000 --> 00:02.000\n<ruby>one<rt>ichi</rt></ruby> <ruby>two<rt>ni</ruby> <rt>x' >ruby.vtt
