@@ -136,7 +136,8 @@ static int read_act(struct bert_dims *d, const struct weights *w, steno_error *e
 int bert_read_dims(struct bert_dims *d, struct weights *w, steno_error *e)
 {
     const int gguf = bert_is_gguf(w);
-    const struct meta_entry *causal = meta_find(&w->meta, "bert.attention.causal");
+    const char *const causal_key = gguf ? "bert.attention.causal" : "is_decoder";
+    const struct meta_entry *causal = meta_find(&w->meta, causal_key);
     *d = (struct bert_dims){ .eps = 1e-12 };
     int rc = weights_rename(w, gguf ? gguf_name : config_name, e);
     for (const struct bert_number *it = bert_number; it < bert_number + BERT_NUMBERS && !rc; it++)
@@ -144,7 +145,7 @@ int bert_read_dims(struct bert_dims *d, struct weights *w, steno_error *e)
                       (int32_t *)(void *)((char *)d + it->at), e);
     if (!rc) rc = meta_num(&w->meta, w->name, gguf ? "bert.attention.layer_norm_epsilon" : "layer_norm_eps", 1e-30, 1, 1, &d->eps, e);
     if (!rc && causal && causal->kind == META_BOOL && causal->i)
-        rc = err_set(e, STENO_EUNSUPPORTED, "%s: bert.attention.causal is true; rows of BERT see all of their text", w->name);
+        rc = err_set(e, STENO_EUNSUPPORTED, "%s: %s is true; rows of BERT see all of their text", w->name, causal_key);
     if (!rc) rc = read_act(d, w, e);
     if (!rc) rc = rows_of(&d->n_vocab, w, "embeddings.word_embeddings.weight", d, 1 << 24, e);
     if (!rc) rc = rows_of(&d->positions, w, "embeddings.position_embeddings.weight", d, POSITIONS_MAX, e);

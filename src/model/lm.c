@@ -42,15 +42,10 @@ static const float *rope_factors(struct build *b, const struct lm_dims *d)
 
 /* ---- layers ------------------------------------------------------------------------------------------------------------------- */
 
-static int is_local(const struct lm_dims *d, int32_t layer)
-{
-    return d->window && d->pattern && layer % d->pattern != d->pattern - 1;
-}
-
 static uint32_t local_layers(const struct lm_dims *d)
 {
     uint32_t n = 0;
-    for (int32_t i = 0; i < d->layers; i++) n += (uint32_t)is_local(d, i);
+    for (int32_t i = 0; i < d->layers; i++) n += (uint32_t)lm_is_local(d, i);
     return n;
 }
 
@@ -91,7 +86,7 @@ static void build_layers(struct build *b, const struct lm_dims *d, const struct 
     const uint16_t state[2] = { STATE_SELF, state_of_windows(d) };
     uint16_t n[MODEL_STATES] = { 0 };
     for (int32_t i = 0; i < d->layers && !b->status; i++) {
-        const int local = is_local(d, i);
+        const int local = lm_is_local(d, i);
         dims.rope = local ? windowed : all;
         dims.window = local ? (uint32_t)d->window : 0;
         dims.kv_state = 1 + state[local];

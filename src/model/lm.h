@@ -53,6 +53,7 @@ extern const struct lm_arch *const lm_llama, *const lm_qwen3, *const lm_gemma, *
 int lm_match(const struct weights *w, const struct lm_arch *arch);
 /* Reads settings, and sizes from tensors. Afterwards tensor names are those of transformers. */
 int lm_dims_read(struct lm_dims *d, const struct lm_arch *arch, struct weights *w, steno_error *e);
+int lm_is_local(const struct lm_dims *d, int32_t layer); /* has the layer a sliding window? */
 int lm_describe(steno_model *m, const struct lm_arch *arch, struct weights *w, steno_error *e);
 /* The network as a part of a model, with its state, ids and tokenizer. */
 struct lm_part {

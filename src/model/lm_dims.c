@@ -147,6 +147,20 @@ static int read_shape(struct lm_dims *d, const struct lm_words *q)
 
 /* ---- rotary positions ---------------------------------------------------------------------------------------------------------- */
 
+/* Options of YaRN that change its gain or its ramp. */
+static int check_yarn(const struct lm_words *q, const char *group)
+{
+    static const char *const part[] = { "attention_factor", "mscale", "mscale_all_dim", "truncate" };
+    for (int i = 0; i < 4; i++) {
+        char key[WORD_SZ];
+        snprintf(key, sizeof key, "%s%s.%s", q->nested, group, part[i]);
+        const struct meta_entry *it = meta_find(&q->w->meta, key);
+        if (it && it->kind != META_NULL && !(it->kind == META_BOOL && it->i))
+            return err_set(q->e, STENO_EUNSUPPORTED, "%s: %s is set, which this version does not support", q->w->name, key);
+    }
+    return STENO_OK;
+}
+
 static int read_scaling(struct lm_rope_scaling *s, const struct lm_words *q, const char *group)
 {
     char key[5][WORD_SZ], word_of[WORD_SZ];
@@ -171,6 +185,7 @@ static int read_scaling(struct lm_rope_scaling *s, const struct lm_words *q, con
     if (!rc) rc = read_number(&s->slow, q, key[4], NULL, 1e-6, 1e6);
     snprintf(word_of, sizeof word_of, "%s.original_max_position_embeddings", group);
     if (!rc) rc = read_whole(s, q, &(struct whole){ word_of, NULL, 1, CTX_MAX, 1, offsetof(struct lm_rope_scaling, context) });
+    if (!rc && s->kind == LM_ROPE_YARN) rc = check_yarn(q, group);
     if (!rc && s->kind == LM_ROPE_LLAMA3 && !(s->high > s->low))
         rc = err_set(q->e, STENO_EFORMAT, "%s: %s.high_freq_factor is %g, want more than low_freq_factor, %g", q->w->name, group,
                      s->high, s->low);
@@ -337,6 +352,76 @@ static int rename_tensors(const struct lm_words *q, struct weights *w)
     return rc;
 }
 
+/* ---- settings that change the network, with one served value -------------------------------------------------------------------- */
+
+static int refuse(const struct lm_words *q, const char *key, const char *is, const char *want)
+{
+    return err_set(q->e, STENO_EUNSUPPORTED, "%s: %s is %.40s, this version supports %s", q->w->name, key, is, want);
+}
+
+/* The first Gemma's files say gelu, and mean GELU by tanh. */
+static int check_act(const struct lm_words *q)
+{
+    static const char *const named[] = { "hidden_act", "hidden_activation" };
+    const int is_gelu = (q->arch->flags & LM_GELU) != 0;
+    for (int i = 0; i < 2; i++) {
+        char key[WORD_SZ];
+        const char *at = word(key, q, named[i], NULL), *act = at ? meta_text(&q->w->meta, at, NULL) : NULL;
+        if (!act) continue;
+        const int tanh_or_old = !strcmp(act, "gelu_pytorch_tanh") || !strcmp(act, "gelu_new") || (!i && !strcmp(act, "gelu"));
+        const int served = is_gelu ? tanh_or_old : !strcmp(act, "silu") || !strcmp(act, "swish");
+        if (!served) return refuse(q, at, act, is_gelu ? "gelu_pytorch_tanh" : "silu");
+    }
+    return STENO_OK;
+}
+
+static int check_flag(const struct lm_words *q, const char *config, const char *gguf, int want)
+{
+    char key[WORD_SZ];
+    const char *at = word(key, q, config, gguf);
+    const struct meta_entry *it = at ? meta_find(&q->w->meta, at) : NULL;
+    if (!it || it->kind != META_BOOL || (it->i != 0) == want) return STENO_OK;
+    return refuse(q, at, it->i ? "true" : "false", want ? "true" : "false");
+}
+
+int lm_is_local(const struct lm_dims *d, int32_t layer)
+{
+    return d->window && d->pattern && layer % d->pattern != d->pattern - 1;
+}
+
+/* Which layers have a window: by a list, or from one layer on. */
+static int check_windows(const struct lm_dims *d, const struct lm_words *q)
+{
+    static const struct whole from = { "max_window_layers", NULL, 0, INT32_MAX, 1, 0 };
+    int32_t first = 0;
+    for (int32_t i = 0; i < d->layers; i++) {
+        char key[WORD_SZ], type[32];
+        const char *const want = lm_is_local(d, i) ? "sliding_attention" : "full_attention";
+        snprintf(type, sizeof type, "layer_types.%d", (int)i);
+        const char *at = word(key, q, type, NULL), *is = at ? meta_text(&q->w->meta, at, want) : want;
+        if (strcmp(is, want) != 0) return refuse(q, at, is, want);
+    }
+    const int rc = q->arch->flags & LM_WINDOWS ? STENO_OK : read_whole(&first, q, &from);
+    return rc || q->arch->flags & LM_WINDOWS || first >= d->layers ? rc : check_flag(q, "use_sliding_window", NULL, 0);
+}
+
+static int check_network(const struct lm_dims *d, const struct lm_words *q)
+{
+    static const char *const turned[] = { "partial_rotary_factor", "rope_parameters.partial_rotary_factor" };
+    int rc = check_act(q);
+    if (!rc) rc = check_windows(d, q);
+    if (!rc) rc = check_flag(q, "use_bidirectional_attention", NULL, 0);
+    if (!rc) rc = check_flag(q, NULL, "attention.causal", 1);
+    for (int i = 0; i < 2 && !rc; i++) {
+        double part = 1;
+        rc = read_number(&part, q, turned[i], NULL, 0, 1);
+        if (!rc && part < 1)
+            rc = err_set(q->e, STENO_EUNSUPPORTED, "%s: %s%s is %g: heads that turn in part are not served", q->w->name, q->nested,
+                         turned[i], part);
+    }
+    return rc;
+}
+
 /* ---- all settings -------------------------------------------------------------------------------------------------------------- */
 
 /* GGUF files omit the factor of the scores and the logit cap if they are the default. */
@@ -380,5 +465,6 @@ int lm_dims_read(struct lm_dims *d, const struct lm_arch *arch, struct weights *
     if (!rc) rc = read_scores(d, &q);
     if (!rc) rc = rename_tensors(&q, w);
     if (!(arch->flags & LM_WINDOWS) || !d->window) d->window = d->pattern = 0;
+    if (!rc) rc = check_network(d, &q);
     return rc ? rc : read_sizes(d, &q, w);
 }

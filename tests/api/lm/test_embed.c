@@ -260,6 +260,7 @@ static void test_folders_that_do_not_fit_are_refused_with_a_reason(void **state)
                          "\"intermediate_size\": 24}", "3 heads of a width of 16" },
         { "config.json", "{" BERT_SETTINGS ", \"hidden_act\": \"silu\"}", "hidden_act is \"silu\"" },
         { "config.json", "{" BERT_SETTINGS ", \"position_embedding_type\": \"relative_key\"}", "positions are \"relative_key\"" },
+        { "config.json", "{" BERT_SETTINGS ", \"is_decoder\": true}", "is_decoder is true" },
         { "config.json", "{" BERT_SETTINGS ", \"layer_norm_eps\": -1}", "layer_norm_eps" },
         { "sentence_bert_config.json", "{\"max_seq_length\": 0}", "sentence.max_seq_length" },
         { "vocab.txt", "", "vocabulary without strings" },

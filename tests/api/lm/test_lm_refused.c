@@ -29,6 +29,42 @@ static void test_mixtures_of_experts_are_refused_by_name(void **state)
     }
 }
 
+/* Settings that change the network are not passed over. The served values, and those without effect, are taken. */
+static void test_settings_that_change_the_network_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const struct { const char *type, *setting, *why; } row[] = {
+        { "qwen3", "\"hidden_act\": \"relu\"", "hidden_act is relu, this version supports silu" },
+        { "qwen3", "\"hidden_act\": \"silu\"", NULL },
+        { "llama", "\"hidden_act\": \"gelu\"", "hidden_act is gelu" },
+        { "gemma", "\"hidden_act\": \"silu\"", "hidden_act is silu, this version supports gelu_pytorch_tanh" },
+        { "gemma", "\"hidden_activation\": \"gelu\"", "hidden_activation is gelu" },
+        { "qwen3", "\"use_sliding_window\": true, \"sliding_window\": 8", "use_sliding_window is true" },
+        { "qwen3", "\"use_sliding_window\": true, \"max_window_layers\": 64", NULL },
+        { "qwen3", "\"use_sliding_window\": false, \"max_window_layers\": 0", NULL },
+        { "qwen3", "\"layer_types\": [\"full_attention\", \"sliding_attention\"]", "layer_types.1 is sliding_attention" },
+        { "qwen3", "\"layer_types\": [\"full_attention\", \"full_attention\"]", NULL },
+        { "mistral", "\"sliding_window\": 8, \"layer_types\": [\"full_attention\"]", "layer_types.0 is full_attention" },
+        { "llama", "\"partial_rotary_factor\": 0.5", "partial_rotary_factor is 0.5" },
+        { "llama", "\"rope_parameters\": {\"partial_rotary_factor\": 0.5}", "rope_parameters.partial_rotary_factor is 0.5" },
+        { "qwen3", "\"use_bidirectional_attention\": true", "use_bidirectional_attention is true" },
+        { "qwen3", "\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 2, \"mscale\": 1}", "rope_scaling.mscale is set" },
+        { "qwen3", "\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 2, \"truncate\": false}", "rope_scaling.truncate is set" },
+        { "qwen3", "\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 2, \"truncate\": true}", NULL },
+    };
+    const struct folder d = lm_folder();
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        char config[1024];
+        snprintf(config, sizeof config, "{%s, \"model_type\": \"%s\", \"hidden_size\": %d, \"num_hidden_layers\": %d,"
+                 " \"num_attention_heads\": %d, \"num_key_value_heads\": %d, \"head_dim\": %d, \"intermediate_size\": %d}", row[i].setting,
+                 row[i].type, LM_D, LM_LAYERS, LM_HEADS, LM_KV_HEADS, LM_HEAD, LM_FF);
+        folder_text(&d, "config.json", config);
+        if (row[i].why) refused(d.path, row[i].why);
+        else steno_model_close(lm_open_as(d.path, STENO_COMPUTE_F32, 0));
+    }
+    folder_remove(&d);
+}
+
 /* A key of `n` letters and its value, of 32 bits or, type 7, a byte. */
 static void put_key(struct buf *b, const char *key, uint32_t type, uint32_t value)
 {
@@ -96,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mixtures_of_experts_are_refused_by_name),
+        cmocka_unit_test(test_settings_that_change_the_network_are_refused_by_name),
         cmocka_unit_test(test_so_are_those_of_gguf_files),
         cmocka_unit_test(test_the_end_may_be_a_float),
     };
