@@ -30,8 +30,8 @@ int weights_read_settings(struct meta *m, const struct model_source *p, steno_er
 {
     static const struct { const char *file, *prefix; int yaml; } known[] = {
         { "config.json", NULL, 0 }, { "generation_config.json", "generation", 0 },
-        { "processor_config.json", "processor", 0 }, { "1_Pooling/config.json", "pooling", 0 },
-        { "sentence_bert_config.json", "sentence", 0 },
+        { "processor_config.json", "processor", 0 }, { "preprocessor_config.json", "features", 0 },
+        { "1_Pooling/config.json", "pooling", 0 }, { "sentence_bert_config.json", "sentence", 0 },
         { "config.yaml", NULL, 1 }, { "configuration.json", "configuration", 0 },
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

@@ -70,8 +70,8 @@ int weights_rename(struct weights *w, int (*to)(const char *name, char *out, siz
 int weights_check_used(const struct weights *w, const char *const *spare, steno_error *e);
 
 /* Read the settings in a model's folder, as far as the files exist: config.json, generation_config.json ("generation."),
- * processor_config.json ("processor."), 1_Pooling/config.json ("pooling."), sentence_bert_config.json ("sentence."), config.yaml and
- * configuration.json ("configuration."). */
+ * processor_config.json ("processor."), preprocessor_config.json ("features."), 1_Pooling/config.json ("pooling."),
+ * sentence_bert_config.json ("sentence."), config.yaml and configuration.json ("configuration."). */
 int weights_read_settings(struct meta *m, const struct model_source *p, steno_error *e);
 
 /* Put the names of all tensors into the index; STENO_EFORMAT for a duplicate. */

@@ -111,6 +111,12 @@ static int check_shape(const struct parakeet_shape *s, const struct weights *w, 
     if (s->d % s->heads || s->d / s->heads % 4 || s->d / s->heads > HEAD_MAX)
         return err_set(e, STENO_EFORMAT, "%s: %d heads do not divide a width of %d into multiples of 4 up to %d", w->name, (int)s->heads,
                        (int)s->d, HEAD_MAX);
+    int32_t keys = s->heads;
+    const int rc = meta_int(&w->meta, w->name, "encoder_config.num_key_value_heads", 1, 256, 1, &keys, e);
+    if (rc) return rc;
+    if (keys != s->heads)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: encoder_config.num_key_value_heads is %d, this version supports the number of heads, %d",
+                       w->name, (int)keys, (int)s->heads);
     if (s->taps % 2 == 0) return err_set(e, STENO_EFORMAT, "%s: a filter of %d taps, want an odd number", w->name, (int)s->taps);
     return STENO_OK;
 }

@@ -3,6 +3,7 @@
  * Filters and window follow from the numbers of bands and samples. Forms that store them usually store these, with other rounding; then
  * those computed here are used, so that all forms of a model give the same bits. Others are taken from the file. */
 #include <math.h>
+#include "model/features.h"
 #include "model/parakeet.h"
 
 /* Read a stored list of n numbers. *out NULL: the file has none, or it equals `usual` except for rounding. */
@@ -34,9 +35,11 @@ int parakeet_open_front(steno_model *m, struct weights *w, const struct parakeet
     struct fbank_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
     struct fbank_centred p = { .n_mels = s->n_mels, .stack = PARAKEET_STACK, .lead = s->is_causal ? PARAKEET_STACK - 1 : 0,
                                .is_normalised = !s->is_causal };
+    const struct features_served served = { FBANK_FFT, FBANK_WINDOW, s->n_mels, 0.97 };
     float *filters = NULL, *window = NULL;
     if (!bank) return err_nomem(e, sizeof *bank, "filter banks");
-    int rc = fbank_bank_centred(bank, &m->arena, &p, &m->kern, e);
+    int rc = features_check(w, &served, e);
+    if (!rc) rc = fbank_bank_centred(bank, &m->arena, &p, &m->kern, e);
     if (!rc) rc = read_other(&filters, w, &m->arena, "preprocessor.featurizer.fb", of_filters, bank->spectrum.weight, e);
     p.filters = filters;
     if (!rc && filters) rc = fbank_bank_centred(bank, &m->arena, &p, &m->kern, e);

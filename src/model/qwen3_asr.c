@@ -5,6 +5,7 @@
  * models/qwen3_asr. */
 #include "model/qwen3_asr.h"
 #include <string.h>
+#include "model/features.h"
 #include "model/lm.h"
 #include "model/parts.h"
 #include "plan/bind.h"
@@ -101,12 +102,14 @@ static int build_encoder(steno_model *m, const struct qwen3_asr_shape *s, struct
 
 static int describe_audio(steno_model *m, const struct qwen3_asr_shape *s, struct weights *w, steno_error *e)
 {
+    const struct features_served served = { FBANK_WINDOW, FBANK_WINDOW, s->n_mels, 0 };
     struct fbank_bank *bank = m->front = arena_alloc(&m->arena, sizeof *bank);
     if (!bank) return err_nomem(e, sizeof *bank, "filter banks");
     m->audio_ctx = (int32_t)rows_of_seconds(s, (uint32_t)s->clip_s);
     m->segment_ctx = (int32_t)rows_of_seconds(s, (uint32_t)s->segment_s);
     m->widths = (struct model_widths){ .n_mels = s->n_mels, .audio_state = s->d, .audio_heads = s->heads, .audio_layers = s->layers };
-    const int rc = build_encoder(m, s, w, e);
+    int rc = features_check(w, &served, e);
+    if (!rc) rc = build_encoder(m, s, w, e);
     return rc ? rc : fbank_bank_log_mel(bank, &m->arena, s->n_mels, QWEN3_ASR_STACK, 2 * s->half_chunk, &m->kern, e);
 }
 

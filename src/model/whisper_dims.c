@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "model/features.h"
 #include "text/language.h"
 
 enum {
@@ -14,7 +15,8 @@ enum {
     MAX_STATE = 8192,
     MAX_CTX = 65536,
     MAX_VOCAB = 1 << 20,
-    MAX_MELS = 128
+    MAX_MELS = 128,
+    WINDOW = 400 /* samples of a frame */
 };
 
 /* Whisper has 1500 positions (30 s) and 448 tokens. Four times that is more than any known model has. Scratch and the time of a window grow
@@ -199,6 +201,7 @@ int whisper_dims_read(struct whisper_dims *d, const struct weights *w, steno_err
     int rc = spelling == WHISPER_CT2 ? dims_from_shapes(d, w, e) : dims_from_settings(d, w, spelling, &where, e);
     if (!rc) rc = check_widths(d, where, e);
     if (!rc && spelling == WHISPER_TRANSFORMERS) rc = check_transformers(d, w, e);
+    if (!rc) rc = features_check(w, &(struct features_served){ WINDOW, WINDOW, d->n_mels, 0 }, e);
     return rc ? rc : check_contexts(d, w->name, e);
 }
 

@@ -97,6 +97,28 @@ static void test_settings_are_refused_by_name(void **state)
     folder_remove(&d);
 }
 
+static void test_other_features_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *why; } row[] = {
+        { "{\"n_fft\": 400, \"hop_length\": 160, \"sampling_rate\": 16000, \"feature_size\": 128, \"dither\": 0.0}", NULL },
+        { "{\"n_fft\": 512}", "preprocessor_config.json: n_fft is 512, this version supports 400" },
+        { "{\"sampling_rate\": 8000}", "preprocessor_config.json: sampling_rate is 8000, this version supports 16000" },
+        { "{\"feature_size\": 80}", "preprocessor_config.json: feature_size is 80, this version supports 128" },
+    };
+    const char *const dir[] = { qwen_dir, aligner_dir };
+    for (int k = 0; k < 2; k++) {
+        const struct folder d = qwen_folder_of(dir[k]);
+        for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+            steno_error e;
+            folder_text(&d, "preprocessor_config.json", row[i].text);
+            if (row[i].why) refused(d.path, row[i].why);
+            else if (try_it(d.path, &e)) fail_msg("%s", e.text);
+        }
+        folder_remove(&d);
+    }
+}
+
 static void test_tokenizers_are_refused_by_name(void **state)
 {
     (void)state;
@@ -257,6 +279,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_settings_are_refused_by_name),
+        cmocka_unit_test(test_other_features_are_refused_by_name),
         cmocka_unit_test(test_tokenizers_are_refused_by_name),
         cmocka_unit_test(test_a_missing_tensor_is_refused_by_name),
         cmocka_unit_test(test_settings_of_an_aligner_are_refused_by_name),
