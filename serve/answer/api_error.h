@@ -11,7 +11,8 @@
     X(invalid_json, 400, invalid_request_error) \
     X(unsupported_format, 400, invalid_request_error) X(invalid_audio, 400, invalid_request_error) \
     X(no_audio_stream, 400, invalid_request_error) X(audio_too_short, 400, invalid_request_error) \
-    X(audio_too_long, 400, invalid_request_error) X(invalid_api_key, 401, invalid_request_error) \
+    X(audio_too_long, 400, invalid_request_error) X(context_length_exceeded, 400, invalid_request_error) \
+    X(invalid_api_key, 401, invalid_request_error) \
     X(origin_not_allowed, 403, invalid_request_error) X(host_not_allowed, 403, invalid_request_error) \
     X(model_not_found, 404, invalid_request_error) X(not_found, 404, invalid_request_error) \
     X(method_not_allowed, 405, invalid_request_error) X(request_too_large, 413, invalid_request_error) \

@@ -57,6 +57,19 @@ int lm_submit(struct item *it, steno_session *s)
     return steno_batch_submit(it->engine->batch, s, NULL, &rp);
 }
 
+/* Texts that do not fit into the context are the usual reason. */
+static enum api_code code_of(const struct item *it, int status)
+{
+    const struct lm_work *w = it->lm;
+    steno_model_info info = { .size = sizeof info };
+    if (status != STENO_EARG) return API_internal_error;
+    if (steno_model_info_get(it->engine->e.model, &info)) return API_invalid_value;
+    for (int i = 0; it->is_vectors && i < w->n_texts; i++)
+        if (steno_tokenize_text(it->engine->e.model, w->texts[i], strlen(w->texts[i]), STENO_TOKENIZE_WHOLE, NULL, 0) > info.n_text_ctx)
+            return API_context_length_exceeded;
+    return API_invalid_value;
+}
+
 void lm_done(struct item *it, steno_session *s, int status)
 {
     struct lm_work *w = it->lm;
@@ -67,7 +80,7 @@ void lm_done(struct item *it, steno_session *s, int status)
         it->is_delivered = 1;
     } else if (!it->stop) {
         const char *reason = steno_last_error(s);
-        api_fail(&it->error, status == STENO_EARG ? API_invalid_value : API_internal_error, NULL, "%.400s",
+        api_fail(&it->error, code_of(it, status), status == STENO_EARG && it->is_vectors ? "input" : NULL, "%.400s",
                  *reason ? reason : steno_status_text(status));
     }
     steno_timings_reset(s);

@@ -244,6 +244,15 @@ static const char *first_name(void *user, const char *field, int with_value)
     return NULL;
 }
 
+/* In the words that clients look for. */
+static int check_context(const struct ask_chat *c, const steno_model *m, struct api_error *e)
+{
+    steno_model_info info = { .size = sizeof info };
+    if (steno_model_info_get(m, &info) || c->n_ids <= info.n_text_ctx) return API_OK;
+    return api_fail(e, API_context_length_exceeded, "messages", "messages: they are %d tokens, and this model's maximum context length is "
+                    "%d tokens; shorten them", c->n_ids, (int)info.n_text_ctx);
+}
+
 static int tokenize(struct ask_chat *c, const steno_model *m, struct api_error *e)
 {
     steno_error err = { 0 };
@@ -254,7 +263,7 @@ static int tokenize(struct ask_chat *c, const steno_model *m, struct api_error *
         return api_fail(e, API_internal_error, "messages", "out of memory for the messages");
     if (n <= 0) return api_fail(e, API_invalid_value, "model", "model: %s", err.text[0] ? err.text : steno_status_text(n));
     c->n_ids = steno_chat_tokenize(m, c->messages, c->n_messages, flags, c->ids, n, &err);
-    return API_OK;
+    return check_context(c, m, e);
 }
 
 int ask_chat_fill(struct ask_chat *c, steno_generate_params *p, const steno_model *m, struct api_error *e)

@@ -4,6 +4,18 @@
 #include <math.h>
 #include <string.h>
 
+const char *ask_json_mistake(const json_error_t *at)
+{
+    switch (json_error_code(at)) {
+    case json_error_duplicate_key: return "has a key twice";
+    case json_error_numeric_overflow: return "has a number that is too large";
+    case json_error_null_character:
+    case json_error_null_byte_in_key: return "has a NUL character (\\u0000)";
+    case json_error_out_of_memory: return "does not fit into memory";
+    default: return "is not valid JSON";
+    }
+}
+
 json_t *ask_json_open(const char *body, size_t n, struct api_error *e)
 {
     json_error_t at;
@@ -11,13 +23,7 @@ json_t *ask_json_open(const char *body, size_t n, struct api_error *e)
     if (json_is_object(o)) return o;
     if (o) api_fail(e, API_invalid_json, NULL, "the body is JSON, but not an object");
     else if (json_error_code(&at) == json_error_out_of_memory) api_fail(e, API_internal_error, NULL, "out of memory for the body");
-    else if (json_error_code(&at) == json_error_duplicate_key)
-        api_fail(e, API_invalid_json, NULL, "the body has a key twice: line %d, column %d", at.line, at.column);
-    else if (json_error_code(&at) == json_error_numeric_overflow)
-        api_fail(e, API_invalid_json, NULL, "the body has a number that is too large: line %d, column %d", at.line, at.column);
-    else if (json_error_code(&at) == json_error_null_character || json_error_code(&at) == json_error_null_byte_in_key)
-        api_fail(e, API_invalid_json, NULL, "the body has a NUL character (\\u0000): line %d, column %d", at.line, at.column);
-    else api_fail(e, API_invalid_json, NULL, "the body is not valid JSON: line %d, column %d", at.line, at.column);
+    else api_fail(e, API_invalid_json, NULL, "the body %s: line %d, column %d", ask_json_mistake(&at), at.line, at.column);
     json_decref(o);
     return NULL;
 }

@@ -1,7 +1,7 @@
 /* steno-serve: the fields of a JSON body. SPDX-License-Identifier: MIT
  *
- * A field that is absent or null leaves its value as it is. Each reader returns API_OK, or a code with the field's name in *e. Only
- * ask*.c use these functions. */
+ * A field that is absent or null leaves its value as it is. Each reader returns API_OK, or a code with the field's name in *e. Except
+ * for ask_json_mistake, only ask*.c use these functions. */
 #ifndef STENO_SERVE_ASK_JSON_H
 #define STENO_SERVE_ASK_JSON_H
 #include "api_error.h"
@@ -11,6 +11,8 @@ enum { ASK_IGNORED = 512 };
 
 /* The object that the body is, for json_decref. @return NULL, with a code in *e */
 json_t *ask_json_open(const char *body, size_t n, struct api_error *e);
+
+const char *ask_json_mistake(const json_error_t *at); /* what a text that is not read has, to follow "the body" */
 
 json_t *ask_json_get(const json_t *o, const char *name); /* NULL: absent or null */
 int ask_json_text(const json_t *o, const char *name, const char **out, struct api_error *e);

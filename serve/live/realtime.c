@@ -1,4 +1,5 @@
 /* steno-serve: realtime transcription: the client's side. SPDX-License-Identifier: MIT */
+#include "ask_json.h"
 #include "base64.h"
 #include "realtime_state.h"
 #include <stdio.h>
@@ -326,7 +327,7 @@ static void text_handle(struct realtime *rt, const char *text, size_t n)
     struct request q = { rt, event, NULL };
     const json_t *id = json_object_get(event, "event_id"), *type = json_object_get(event, "type");
     if (!event) {
-        snprintf(message, sizeof message, "The event is not JSON: byte %d: %.200s.", why.position, why.text);
+        snprintf(message, sizeof message, "The event %s: line %d, column %d.", ask_json_mistake(&why), why.line, why.column);
         refuse(&q, "invalid_json", NULL, message);
     } else if (!json_is_object(event)) refuse(&q, "invalid_event", NULL, "An event must be a JSON object.");
     else if (id && !json_is_null(id) && (!json_is_string(id) || json_string_length(id) > 512))

@@ -1,5 +1,6 @@
 /* steno-serve: secrets of realtime sessions. SPDX-License-Identifier: MIT */
 #include "realtime_secrets.h"
+#include "ask_json.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,7 +197,8 @@ int secrets_create(struct secrets *s, const struct secret_request *q, char **ans
     json_error_t why = { 0 };
     json_t *body = q->n ? json_loadb(q->body, q->n, JSON_REJECT_DUPLICATES, &why) : json_object();
     *answer = NULL;
-    if (!body) return api_fail(e, API_invalid_json, NULL, "The body is not JSON: line %d: %.200s.", why.line, why.text);
+    if (!body)
+        return api_fail(e, API_invalid_json, NULL, "The body %s: line %d, column %d.", ask_json_mistake(&why), why.line, why.column);
     const int code = json_is_object(body) ? create(s, body, q, answer, n, e)
                                           : api_fail(e, API_invalid_json, NULL, "The body must be a JSON object.");
     json_decref(body);

@@ -26,6 +26,11 @@ def test_vectors_are_those_of_the_program():
         packed = json.loads(ask(s, "/v1/embeddings", model="hf", input="one two", encoding_format="base64")[1])["data"][0]["embedding"]
         values = struct.unpack(f"<{len(rows[0])}f", base64.b64decode(packed))
         assert all(abs(a - b) < 1e-6 for a, b in zip(values, rows[0]))
+        for texts, code in ((["one", "two " * 5000], "context_length_exceeded"), ("one", None)):
+            status, body = ask(s, "/v1/embeddings", model="hf", input=texts)
+            error = json.loads(body).get("error", {})
+            assert (status == 200) == (code is None) and error.get("code") == code, body
+            assert code is None or error["param"] == "input", body
 
 
 run(globals())

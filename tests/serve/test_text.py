@@ -31,6 +31,10 @@ def test_chat():
                               ({"messages": one, "n": 17}, "n"), ({"messages": one, "tools": [{"type": "function"}]}, "tools")):
             status, body = chat(s, **fields)
             assert status == 400 and json.loads(body)["error"]["param"] == param, body
+        status, body = chat(s, messages=[{"role": "user", "content": "one two " * 30000}])
+        error = json.loads(body)["error"]
+        assert status == 400 and (error["code"], error["param"]) == ("context_length_exceeded", "messages"), body
+        assert "maximum context length is" in error["message"], body
         assert s.request("POST", "/v1/chat/completions", "{", {"Content-Type": "application/json"})[0] == 400
         status, _, body = s.transcribe(SPOKEN)
         assert status == 404 and b"no model of this server can transcribe" in body, body

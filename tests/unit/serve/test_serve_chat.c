@@ -101,7 +101,7 @@ static void test_fields_become_parameters(void **state)
 static const struct { const char *body; enum api_code code; const char *param, *part; } bad[] = {
     { "", API_invalid_json, "", "JSON" }, { "{", API_invalid_json, "", "line 1" }, { "[]", API_invalid_json, "", "object" },
     { "{\"a\":1,\"a\":2}", API_invalid_json, "", "twice" }, { "{\"a\":\"\377\"}", API_invalid_json, "", "JSON" },
-    { "{} x", API_invalid_json, "", "JSON" }, { "{\"a\":\"\\u0000\"}", API_invalid_json, "", "JSON" },
+    { "{} x", API_invalid_json, "", "JSON" }, { "{\"a\":\"\\u0000\"}", API_invalid_json, "", "NUL character" },
     { "{}", API_missing_required_parameter, "messages", "missing" },
     { "{\"messages\":null}", API_missing_required_parameter, "messages", "" },
     { "{\"messages\":[]}", API_invalid_value, "messages", "at least one" },

@@ -44,6 +44,9 @@ static void mistakes_are_errors(void **state)
         none_left();
         assert_int_equal(p.closed, 0);
     }
+    client("{\"type\":\"\\u0000\"}");
+    assert_string_equal(text_at(json_object_get(next_is("error"), "error"), "message"),
+                        "The event has a NUL character (\\u0000): line 1, column 16.");
     client("{\"type\":\"session.update\",\"session\":{\"type\":\"realtime\"}}");
     error_is("invalid_value", "session.type", NULL);
     assert_int_equal(p.closed, CLOSE_UNSERVED);
