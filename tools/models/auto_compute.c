@@ -10,7 +10,6 @@
 #include <string.h>
 
 enum { LEVEL, BF16, N_SIDES, N_FIGURES = 3 };
-enum { MOST_US = 30000000 };
 
 int auto_takes_bf16(const struct auto_figures *f)
 {
@@ -59,11 +58,11 @@ int auto_round_add(struct auto_rounds *r, double level_ms, double bf16_ms)
 }
 
 /* Encode in turn, so that other load meets both. @return 1, or 0 with a reason */
-static int measure(struct auto_rounds *r, steno_session *const *session, steno_error *e)
+static int measure(struct auto_rounds *r, steno_session *const *session, int64_t most_us, steno_error *e)
 {
     const int64_t begun = progress_now_us();
     int rc = STENO_OK;
-    for (int i = -1; i < AUTO_MOST && (i < AUTO_LEAST || progress_now_us() - begun < MOST_US); i++) {
+    for (int i = -1; i < AUTO_MOST && (i < AUTO_LEAST || progress_now_us() - begun < most_us); i++) {
         int64_t us[N_SIDES];
         for (int k = 0; k < N_SIDES && rc == STENO_OK; k++) {
             us[k] = steno_bench_phase(session[k], "encode", 1);
@@ -94,7 +93,7 @@ static int keep(const struct auto_figures *f, const char *folder, steno_error *e
     return kept ? 1 : not_kept(folder, e);
 }
 
-int auto_figures_measure(struct auto_figures *f, const char *folder, steno_error *e)
+int auto_figures_measure(struct auto_figures *f, const char *folder, const char *shape, int64_t most_us, steno_error *e)
 {
     static const int32_t compute[N_SIDES] = { [LEVEL] = STENO_COMPUTE_AUTO, [BF16] = STENO_COMPUTE_BF16 };
     steno_team *team = NULL;
@@ -108,10 +107,10 @@ int auto_figures_measure(struct auto_figures *f, const char *folder, steno_error
         steno_model_params_init(&p);
         p.compute = compute[k];
         p.team = team;
-        rc = steno_model_open_random(&model[k], "base", "f16", 1, &p, e);
+        rc = steno_model_open_random(&model[k], shape, "f16", 1, &p, e);
         if (rc == STENO_OK) rc = steno_session_open(&session[k], model[k], team, NULL, e);
     }
-    const int measured = rc == STENO_OK && measure(&r, session, e);
+    const int measured = rc == STENO_OK && measure(&r, session, most_us, e);
     for (int k = 0; k < N_SIDES; k++) {
         steno_session_close(session[k]);
         steno_model_close(model[k]);

@@ -10,6 +10,7 @@
 #ifndef STENO_TOOLS_AUTO_COMPUTE_H
 #define STENO_TOOLS_AUTO_COMPUTE_H
 #include <steno/steno.h>
+#include <stdint.h>
 
 #define AUTO_MARGIN 1.4 /* times the time of bf16 */
 
@@ -33,7 +34,9 @@ int auto_takes_bf16(const struct auto_figures *f); /* level_ms > AUTO_MARGIN * b
  * @return 1, or 0: there are none */
 int auto_figures_find(struct auto_figures *f, const char *folder, const char *cpu_level);
 
-/* Measure at the highest usable level, on the default number of threads, in a few seconds, and keep.
+enum { AUTO_MOST_US = 30000000 };
+/* Measure at the highest usable level, on the default number of threads, and keep. Rounds that do not settle end after `most_us`.
+ * shape: of the model, "base" (tests measure less).
  * @return 1, or 0 with a reason in e->text: nothing is kept */
-int auto_figures_measure(struct auto_figures *f, const char *folder, steno_error *e);
+int auto_figures_measure(struct auto_figures *f, const char *folder, const char *shape, int64_t most_us, steno_error *e);
 #endif

@@ -30,7 +30,7 @@ static int check_cpu(const char *level)
     return message_usage("--cpu: unknown level \"%s\"; \"steno doctor\" lists them", level);
 }
 
-/* What --compute auto is on this machine. */
+/* What --compute auto is on this machine, for models that transcribe. */
 static int32_t auto_compute(const char *cpu_level)
 {
     struct auto_figures f;
@@ -45,7 +45,6 @@ int engine_model_params(steno_model_params *p, const struct engine_opts *o)
     static const int32_t compute[] = { STENO_COMPUTE_AUTO, STENO_COMPUTE_F32, STENO_COMPUTE_BF16, STENO_COMPUTE_INT16, STENO_COMPUTE_INT8 };
     steno_model_params_init(p);
     p->compute = compute[o->compute];
-    if (o->measured && p->compute == STENO_COMPUTE_AUTO) p->compute = auto_compute(o->cpu);
     p->verify = o->verify;
     p->cpu_level = o->cpu;
     p->index_only = o->index_only;
@@ -138,23 +137,31 @@ static int open_draft(struct engine *e, const struct engine_opts *o, const steno
     return code;
 }
 
+static int is_bf16(const steno_model *m)
+{
+    steno_model_info i = { .size = sizeof i };
+    return steno_model_info_get(m, &i) == STENO_OK && strcmp(i.compute, "bf16") == 0;
+}
+
 int engine_open(struct engine *e, const struct engine_opts *o, int lanes)
 {
     steno_model_params p;
     struct model_found at = { 0 };
-    const struct model_choice choice = { o->model, o->vocab, o->demo, o->quiet, o->given };
+    struct model_choice choice = { o->model, o->vocab, o->demo, o->quiet, o->given, STENO_COMPUTE_AUTO };
     memset(e, 0, sizeof *e);
     int code = engine_model_params(&p, o);
     if (code == EXIT_OK && o->device == DEVICE_GPU && !o->quiet)
         message("note: --device gpu: no kernels for GPUs in this version; computing on the processor");
-    if (code == EXIT_OK && o->compute == ENGINE_AUTO && p.compute != STENO_COMPUTE_AUTO && !o->quiet)
-        message("note: --compute auto is bf16 here, by the figures that \"steno doctor\" prints");
     if (code == EXIT_OK) code = engine_team(&e->team, o);
     p.team = e->team;
     if (o->cmvn_apart) p.no_cmvn = 0;
+    if (code == EXIT_OK && o->measured) choice.auto_compute = auto_compute(o->cpu);
     if (code == EXIT_OK) code = models_open(&e->model, &at, &choice, &p);
     e->path = at.path;
     e->vocab = at.vocab;
+    if (code == EXIT_OK && at.compute != p.compute && !o->quiet && is_bf16(e->model))
+        message("note: --compute auto is bf16 here, by the figures that \"steno doctor\" prints");
+    if (code == EXIT_OK) p.compute = at.compute;
     if (code == EXIT_OK) code = engine_enter(o->path_guard, "a file of the model", e->model);
     if (code == EXIT_OK) code = check_given(e, o, &p);
     if (code == EXIT_OK && o->draft) code = open_draft(e, o, &p);

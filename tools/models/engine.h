@@ -15,7 +15,7 @@ struct engine_opts {
     int demo, cmvn, device, compute, kv_type, gelu, decoder_type, quiet, verbose;
     int verify;
     int index_only; /* set by verbs that only describe the model */
-    int measured;   /* 1: --compute auto may follow the kept figures (auto_compute.h) */
+    int measured;   /* 1: --compute auto may follow the kept figures (auto_compute.h) if the model transcribes */
     int cmvn_apart; /* 1: --cmvn applies to another model */
     const struct args_given *given; /* options as typed; NULL: none */
     int64_t threads, ctx_size; /* ctx_size: context of a language model, 0: default */
@@ -92,8 +92,9 @@ struct engine {
 #define ENGINE_COMPUTE_ROW(T) \
     { .name = "compute", .kind = ARG_WORD, .at = offsetof(T, engine.compute), .value = "auto|f32|bf16|int16|int8", \
       .dflt = ARG_OF_PARAM, \
-      .help = "arithmetic of encoders; auto: int16 where it is faster than f32, with the same text; bf16 (on processors that have it) " \
-              "and int8 are faster still and change a few texts (\"steno doctor\" prints how many, and what auto takes here)" }
+      .help = "arithmetic of encoders; auto: int16 where it is faster than f32, with the same text, until \"steno doctor --measure\" " \
+              "selects bf16; bf16 (on processors that have it) and int8 are faster still and change a few texts (\"steno doctor\" " \
+              "prints how many, and what auto takes here)" }
 
 #define ENGINE_CPU_ROWS(T) \
     { .name = "cpu", .kind = ARG_TEXT, .at = offsetof(T, engine.cpu), .value = "LEVEL", \

@@ -30,20 +30,38 @@ typedef float vec16 __attribute__((vector_size(64)));
 #endif
 typedef uint64_t word_vec __attribute__((vector_size(64)));
 
-void machine_name(char *out, size_t n)
+/* The value of a line "KEY : VALUE", or NULL. */
+static const char *value_of(char *line, const char *key)
 {
-    char line[256];
+    char *colon = strchr(line, ':');
+    if (strncmp(line, key, strlen(key)) != 0 || !colon) return NULL;
+    colon += 1 + strspn(colon + 1, " \t");
+    colon[strcspn(colon, "\n")] = '\0';
+    return colon;
+}
+
+void machine_name_from(char *out, size_t n, const char *cpuinfo)
+{
+    char line[256], maker[16] = "", cores[128] = "", core[40];
+    const char *value;
     struct utsname u;
-    FILE *f = fopen("/proc/cpuinfo", "r");
+    FILE *f = fopen(cpuinfo, "r");
     out[0] = '\0';
     while (f && !out[0] && fgets(line, sizeof line, f)) {
-        const char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || !colon) continue;
-        colon += 1 + strspn(colon + 1, " \t");
-        snprintf(out, n, "%.*s", (int)strcspn(colon, "\n"), colon);
+        if ((value = value_of(line, "model name"))) snprintf(out, n, "%s", value);
+        else if ((value = value_of(line, "CPU implementer"))) snprintf(maker, sizeof maker, "%.15s", value);
+        else if ((value = value_of(line, "CPU part"))) {
+            snprintf(core, sizeof core, " %.15s:%.15s", maker, value);
+            if (!strstr(cores, core) && strlen(cores) + strlen(core) < sizeof cores) strcat(cores, core);
+        }
     }
     if (f) fclose(f);
-    if (!out[0] && uname(&u) == 0) snprintf(out, n, "%s", u.machine);
+    if (!out[0] && uname(&u) == 0) snprintf(out, n, "%s%s", u.machine, cores);
+}
+
+void machine_name(char *out, size_t n)
+{
+    machine_name_from(out, n, "/proc/cpuinfo");
 }
 
 void machine_key(char key[FIGURES_KEY_SZ], const char *cpu_level)
@@ -248,9 +266,8 @@ int machine_speed_get(struct machine_speed *s, const char *folder, const steno_m
         machine_key(own_key, p->cpu_level);
         snprintf(key, sizeof key, "%s, %d threads, compute %d", own_key, steno_team_threads(team), (int)p->compute);
         if (!figures_find(v, N_FIGURES, path, key)) {
-            ok = speed_measure(s, p, team);
-            v[0] = s->gflops, v[1] = s->gbytes;
-            ok = ok && figures_keep(path, key, v, N_FIGURES) && figures_find(v, N_FIGURES, path, key);
+            ok = speed_measure(s, p, team) && figures_keep(path, key, (const double[N_FIGURES]){ s->gflops, s->gbytes }, N_FIGURES) &&
+                 figures_find(v, N_FIGURES, path, key);
         }
         if (ok) *s = (struct machine_speed){ v[0], v[1] };
     }

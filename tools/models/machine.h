@@ -8,6 +8,10 @@
 
 void machine_name(char *out, size_t n); /* the processor's model name */
 
+/* As machine_name, from a file such as /proc/cpuinfo. Where the file has no model name (ARM), the name is the architecture, then maker and
+ * part number of each kind of core: "aarch64 0x41:0xd05 0x41:0xd0b". */
+void machine_name_from(char *out, size_t n, const char *cpuinfo);
+
 /* "steno VERSION, PROCESSOR, LEVEL", without tabs: how keys of kept figures begin. cpu_level: the level used; NULL: the highest usable
  * one. */
 void machine_key(char key[FIGURES_KEY_SZ], const char *cpu_level);

@@ -316,10 +316,36 @@ int models_open_file(steno_model **out, char **vocab, const char *path, const ch
     return rc == STENO_OK || rc == STENO_ENOMEM ? rc : e->status;
 }
 
+/* The arithmetic to ask for. A look at the model's headers shows whether it has a choice; what is wrong with it is reported later. */
+static int32_t compute_for(const char *path, const struct model_choice *c, const steno_model_params *params)
+{
+    steno_model_params p = *params;
+    steno_model *m = NULL;
+    char *vocab = NULL;
+    steno_error unused = { 0 };
+    if (p.compute != STENO_COMPUTE_AUTO || c->auto_compute == STENO_COMPUTE_AUTO) return p.compute;
+    p.index_only = 1;
+    if (models_open_file(&m, &vocab, path, c->vocab, &p, &unused) == STENO_OK && steno_serves(m, STENO_CALL_OPEN, "compute") &&
+        steno_serves(m, STENO_CALL_TRANSCRIBE, "offset_ms"))
+        p.compute = c->auto_compute;
+    steno_model_close(m);
+    free(vocab);
+    return p.compute;
+}
+
+/* As models_open_file, in the arithmetic of the choice. */
+static int open_chosen(steno_model **out, struct model_found *at, const char *path, const struct model_choice *c,
+                       const steno_model_params *params, steno_error *e)
+{
+    steno_model_params p = *params;
+    p.compute = at->compute = compute_for(path, c, params);
+    return models_open_file(out, &at->vocab, path, c->vocab, &p, e);
+}
+
 static int open_path(steno_model **out, struct model_found *at, char *path, const struct model_choice *c, const steno_model_params *p)
 {
     steno_error e = { 0 };
-    const int rc = models_open_file(out, &at->vocab, path, c->vocab, p, &e);
+    const int rc = open_chosen(out, at, path, c, p, &e);
     at->path = path;
     if (rc == STENO_OK && at->vocab && !c->quiet)
         message("vocabulary: %s (the model has none; --vocab selects another)", at->vocab);
@@ -350,7 +376,7 @@ static struct choice *in_order(const struct found *f, const steno_model_params *
     return c;
 }
 
-int models_open_best(steno_model **out, struct model_found *at, const char *vocab, const steno_model_params *p,
+int models_open_best(steno_model **out, struct model_found *at, const struct model_choice *choice, const steno_model_params *p,
                      void (*passed)(void *user, const char *path, int status, const char *reason), void *user)
 {
     struct found f;
@@ -366,7 +392,7 @@ int models_open_best(steno_model **out, struct model_found *at, const char *voca
             passed(user, path, STENO_ENOMEM, reason);
             continue;
         }
-        rc = models_open_file(out, &at->vocab, path, vocab, p, &e);
+        rc = open_chosen(out, at, path, choice, p, &e);
         if (rc == STENO_OK) {
             at->path = strdup(path);
             at->speed = c[i].speed;
@@ -408,7 +434,7 @@ static void report_choice(const struct model_found *at)
 static int open_best(steno_model **out, struct model_found *at, const struct model_choice *c, const steno_model_params *p)
 {
     struct passed t = { .quiet = c->quiet, .given = c->given };
-    const int rc = models_open_best(out, at, c->vocab, p, report_passed, &t);
+    const int rc = models_open_best(out, at, c, p, report_passed, &t);
     if (rc == STENO_EARG) return EXIT_USAGE;
     if (rc == STENO_OK) {
         if (!c->quiet) report_choice(at);

@@ -2,6 +2,7 @@
 #ifndef STENO_TOOLS_MODELS_H
 #define STENO_TOOLS_MODELS_H
 #include <steno/steno.h>
+#include <stdint.h>
 
 struct args_given;
 
@@ -11,12 +12,15 @@ struct model_choice {
     int demo;          /* --demo: the small built-in model */
     int quiet;         /* do not print which model or vocabulary was chosen automatically */
     const struct args_given *given; /* the options as typed, used in reasons; NULL: reasons use the library's names */
+    int32_t auto_compute; /* what STENO_COMPUTE_AUTO is for a model that transcribes and lets the arithmetic be chosen; others, and the
+                             choice among models, keep AUTO. STENO_COMPUTE_AUTO: as the library */
 };
 
 struct model_found {
     char *path;  /* path that was opened; malloc'd, as is `vocab`, also after a failure */
     char *vocab; /* path of the vocabulary; NULL: it is in the model, or --vocab names it */
     double speed; /* estimated seconds of speech per second, if the model was chosen automatically; else 0 */
+    int32_t compute; /* enum steno_compute that the model was opened with */
 };
 
 /* Find and open a model. Errors are reported on standard error.
@@ -37,9 +41,10 @@ char *models_demo_audio(void);
 
 /* Open the model that models_open uses without -m and STENO_MODEL: the best model in the caches that fits this machine. `passed` is
  * called for each model that cannot be opened.
+ * Of `choice` only vocab and auto_compute are used.
  *
  * @return STENO_OK; else the status of the last model tried, or STENO_EIO if there is none */
-int models_open_best(steno_model **out, struct model_found *at, const char *vocab, const steno_model_params *p,
+int models_open_best(steno_model **out, struct model_found *at, const struct model_choice *choice, const steno_model_params *p,
                      void (*passed)(void *user, const char *path, int status, const char *reason), void *user);
 
 /* Resolve a path or a name in the caches, as for -m. @return malloc'd path, or NULL if there is none or errno is ENOMEM */

@@ -33,7 +33,7 @@ struct opts {
 static const struct arg rows[] = {
     ARG_HEADING("Machine"),
     { .name = "measure", .kind = ARG_FLAG, .at = offsetof(struct opts, measure),
-      .help = "measure and keep what --compute auto takes here: bf16, which changes a few texts, if 1.4 times as fast as int16" },
+      .help = "measure and keep what --compute auto takes: bf16, which changes a few texts, if 1.4 times as fast as the level's choice" },
     ARG_HEADING("Output"),
     { .name = "json", .kind = ARG_FLAG, .at = offsetof(struct opts, json), .help = "print an object instead of lines" },
     { 0 },
@@ -111,7 +111,7 @@ static void report_compute(struct report *r, const char *level, int level_used, 
     struct doctor_compute c = { .level = level, .is_int16 = steno_compute_auto(level_used) == STENO_COMPUTE_INT16 };
     steno_error e = { 0 };
     char value[512], *folder = models_folder(0);
-    if (measure && !auto_figures_measure(&c.figures, folder, &e)) problem(r, "--measure", e.text);
+    if (measure && !auto_figures_measure(&c.figures, folder, "base", AUTO_MOST_US, &e)) problem(r, "--measure", e.text);
     c.measured = auto_figures_find(&c.figures, folder, NULL);
     doctor_compute_used(value, sizeof value, &c);
     line(r, "compute used", value);
@@ -251,7 +251,7 @@ static void report_largest(struct report *r)
     struct model_found at = { 0 };
     steno_model_params p;
     steno_model_params_init(&p);
-    if (models_open_best(&m, &at, NULL, &p, report_passed, r) == STENO_OK) {
+    if (models_open_best(&m, &at, &(struct model_choice){ 0 }, &p, report_passed, r) == STENO_OK) {
         report_opened(r, "default model", at.path ? at.path : "", m);
     } else {
         line(r, "default model", "none; " MODELS_ADVICE);
