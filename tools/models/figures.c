@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_SZ = 512, MOST_LINES = 63, LOCK_TRIES = 200 /* of 10 ms */ };
+enum { LINE_SZ = 512, MOST_LINES = 63, LOCK_TRIES = 1000 /* of 10 ms, far longer than a write takes */ };
 
 static int is_of(const char *line, const char *key)
 {
@@ -35,15 +35,22 @@ int figures_line(double *v, int n, const char *line, const char *key)
     return 1;
 }
 
-/* The next whole line, without longer ones, which are not of this program. @return 1, or 0 at the end */
+/* The next line that may be of this program: others are empty, longer, or have a NUL. The last one may lack its end, which is added.
+ * @return 1, or 0 at the end */
 static int next_line(char line[LINE_SZ], FILE *f)
 {
-    int is_rest = 0;
-    while (fgets(line, LINE_SZ, f)) {
-        const int ends = strchr(line, '\n') != NULL;
-        if (ends && !is_rest) return 1;
-        is_rest = !ends;
-    }
+    size_t n = 0;
+    int c, is_ours = 1;
+    do {
+        c = getc(f);
+        if (c != EOF && c != '\n') {
+            if (!c || n + sizeof "\n" >= LINE_SZ) is_ours = 0;
+            else line[n++] = (char)c;
+        } else if (n && is_ours) {
+            memcpy(line + n, "\n", sizeof "\n");
+            return 1;
+        } else n = 0, is_ours = 1;
+    } while (c != EOF);
     return 0;
 }
 

@@ -16,6 +16,6 @@ int figures_line(double *v, int n, const char *line, const char *key);
 int figures_find(double *v, int n, const char *path, const char *key); /* @return 1, or 0: the file has no such line */
 
 /* Replace the line of `key`, or add it. The latest 63 lines of other keys stay. Of programs that write at the same time each keeps the
- * lines of the others, where the file system has locks. @return 1, or 0: the file cannot be written */
+ * lines of the others, where folders can be locked (not on Windows). @return 1, or 0: the file cannot be written */
 int figures_keep(const char *path, const char *key, const double *v, int n);
 #endif
