@@ -64,32 +64,45 @@ int numa_find(struct numa_cpus *cpus, char why[NUMA_WHY_SZ], const char *sysfs, 
         if (!list_has(list, i)) *word &= ~bit;
         n += (*word & bit) != 0;
     }
-    if (!list[0]) snprintf(why, NUMA_WHY_SZ, "node %d has memory, but no processors; the nodes of this machine are %.200s", node, nodes);
-    else if (!n) snprintf(why, NUMA_WHY_SZ, "this process may use none of the processors of node %d (%.200s)", node, list);
-    if (!n) return -1;
+    const int is_empty = !list[0];
+    if (!is_empty && !n) snprintf(why, NUMA_WHY_SZ, "this process may use none of the processors of node %d (%.200s)", node, list);
+    if (!is_empty && !n) return -1;
     list_read(list, sysfs, "has_memory");
+    if (is_empty)
+        snprintf(why, NUMA_WHY_SZ, "node %d has %sno processors; the nodes of this machine are %.200s", node,
+                 list_has(list, node) ? "memory, but " : "", nodes);
+    if (is_empty) return -1;
     if (!list[0] || list_has(list, node)) return node; /* old kernels have no such list */
     snprintf(why, NUMA_WHY_SZ, "node %d has no memory; the nodes with memory are %.200s", node, list);
     return -1;
 }
 
-int numa_bind(const char *typed, int quiet)
+/* Memory policies may be refused by the kernel, or by a filter of system calls, whose errors are the container's. */
+static int is_forbidden(int error)
 {
+    return error == EPERM || error == EACCES || error == ENOSYS;
+}
+
+int numa_bind_from(const char *sysfs, const char *typed, int quiet)
+{
+    static int is_noted; /* a team may be opened again, in processes of its own, too */
     struct numa_cpus cpus = { { 0 } };
     unsigned long nodes[NUMA_NODES / NUMA_WORD] = { 0 };
     char why[NUMA_WHY_SZ];
     if (syscall(SYS_sched_getaffinity, 0, sizeof cpus, &cpus) < 0)
         return message_usage("--numa: the processors of this process are not known: %s", strerror(errno));
-    const int node = numa_find(&cpus, why, "/sys", typed);
+    const int node = numa_find(&cpus, why, sysfs, typed);
     if (node < 0) return message_usage("--numa: %s", why);
     if (syscall(SYS_sched_setaffinity, 0, sizeof cpus, &cpus) < 0)
         return message_usage("--numa: threads cannot be bound to node %d: %s", node, strerror(errno));
     nodes[node / NUMA_WORD] = 1UL << node % NUMA_WORD;
     if (syscall(SYS_set_mempolicy, MPOL_BIND, nodes, (unsigned long)NUMA_NODES + 1) == 0) return EXIT_OK;
-    if (errno != EPERM && errno != ENOSYS)
-        return message_usage("--numa: memory cannot be bound to node %d: %s", node, strerror(errno));
-    if (!quiet)
+    if (!is_forbidden(errno)) return message_usage("--numa: memory cannot be bound to node %d: %s", node, strerror(errno));
+    if (!quiet && !is_noted)
         message("note: --numa: memory policies are not allowed here (containers need CAP_SYS_NICE); memory comes from node %d while it "
                 "has any", node);
+    is_noted = 1;
     return EXIT_OK;
 }
+
+int numa_bind(const char *typed, int quiet) { return numa_bind_from("/sys", typed, quiet); }

@@ -12,6 +12,7 @@ struct numa_cpus { unsigned long word[NUMA_CPUS / NUMA_WORD]; }; /* a bit per lo
 int numa_find(struct numa_cpus *cpus, char why[NUMA_WHY_SZ], const char *sysfs, const char *typed);
 
 /* Bind this thread, and all that it starts from now on, to the processors of a node, and their memory to the node's. May be called again.
- * quiet: no note if the system lets memory follow its threads only. @return EXIT_OK or EXIT_USAGE after a message */
+ * quiet: no note if the system lets memory follow its threads only; it is printed once. @return EXIT_OK or EXIT_USAGE after a message */
 int numa_bind(const char *typed, int quiet);
+int numa_bind_from(const char *sysfs, const char *typed, int quiet); /* with the nodes of another folder than "/sys" */
 #endif

@@ -11,7 +11,7 @@ expect 0 "one run of the batch writes its journal" batch -q -t 1 -m "$MODEL" -i 
 
 # Documents.
 "$STENO" batch --help-all | grep -oE -- '--[a-z][a-z-]*' | sort -u >options
-grep -v 'numactl\|parallel.*--halt\|--requeue\|aws batch\|ray start' "$SRC/doc/scale.md" | grep -oE -- '(^|[^a-z-])--[a-z][a-z-]*' |
+grep -v 'parallel.*--halt\|--requeue\|aws batch\|ray start' "$SRC/doc/scale.md" | grep -oE -- '(^|[^a-z-])--[a-z][a-z-]*' |
     grep -oE -- '--.*' | sort -u >named
 [ "$(wc -l <named)" -ge 12 ] || bad "doc/scale.md names at least twelve options" "$(cat named)"
 none "each option that doc/scale.md names exists" "$(comm -13 options named)"

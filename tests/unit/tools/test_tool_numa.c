@@ -2,11 +2,16 @@
 #include "folder.h"
 #include "harness.h"
 #include "models/numa.h"
+#include <errno.h>
+#include <linux/filter.h>
 #include <linux/mempolicy.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -136,6 +141,8 @@ static void test_what_is_no_node_is_refused_with_a_list(void **state)
 static void test_nodes_without_processors_or_memory(void **state)
 {
     (void)state;
+    refused("2", "node 2 has no processors; the nodes of this machine are 0-2,1000");
+    put("has_memory", "0-2,1000\n");
     refused("2", "node 2 has memory, but no processors; the nodes of this machine are 0-2,1000");
     put("has_memory", "0,1000\n");
     refused("1", "node 1 has no memory; the nodes with memory are 0,1000");
@@ -170,42 +177,116 @@ static void *policy_of_thread(void *mode)
     return NULL;
 }
 
-/* @return 0, or the number of what does not hold */
-static int bound(const char *node)
+static int node_of_this_thread; /* one that it runs on now, so it may use it */
+static struct numa_cpus allowed;
+
+/* Writes a node of this machine with the last of the processors that this process may use. @return 0: this system does not let them be
+ * chosen, or knows no nodes */
+static int one_processor(void)
 {
-    struct numa_cpus one = { { 0 } }, now = { { 0 } };
+    char text[32], name[64], path[512];
+    unsigned long memory[NUMA_NODES / NUMA_WORD] = { 0 };
+    unsigned node;
+    int last = -1;
+    if (syscall(SYS_getcpu, NULL, &node, NULL) != 0 || syscall(SYS_sched_getaffinity, 0, sizeof allowed, &allowed) < 0) return 0;
+    const int known = syscall(SYS_get_mempolicy, NULL, memory, (unsigned long)NUMA_NODES, NULL, (unsigned long)MPOL_F_MEMS_ALLOWED) == 0;
+    if (node > 1 || (known && !(memory[0] >> node & 1))) return 0; /* the nodes of setup that have memory */
+    if (syscall(SYS_sched_setaffinity, 0, sizeof allowed, &allowed) < 0) return 0;
+    for (int i = 0; i < NUMA_CPUS; i++)
+        if (has(&allowed, i)) last = i;
+    node_of_this_thread = (int)node;
+    snprintf(path, sizeof path, "/sys/devices/system/node/node%u", node);
+    snprintf(name, sizeof name, "node%u/cpulist", node);
+    snprintf(text, sizeof text, "%d\n", last);
+    put(name, text);
+    return access(path, F_OK) == 0;
+}
+
+static int bind_it(int quiet)
+{
+    char node[16];
+    snprintf(node, sizeof node, "%d", node_of_this_thread);
+    return numa_bind_from(own.path, node, quiet);
+}
+
+/* @return 0, or the number of what does not hold */
+static int is_bound(void)
+{
+    struct numa_cpus now = { { 0 } };
     pthread_t id;
     int mine = -1, of_thread = -1;
-    if (numa_bind(node, 1) != 0) return 1;
-    if (syscall(SYS_sched_getaffinity, 0, sizeof now, &now) < 0 || count(&now) < 1) return 2;
-    for (int i = 0; i < NUMA_CPUS && !count(&one); i++)
-        if (has(&now, i)) one.word[i / NUMA_WORD] |= 1UL << i % NUMA_WORD;
-    if (syscall(SYS_sched_setaffinity, 0, sizeof one, &one) != 0 || numa_bind(node, 1) != 0) return 3;
-    if (syscall(SYS_sched_getaffinity, 0, sizeof now, &now) < 0 || count(&now) != 1) return 4; /* none is added */
+    if (bind_it(1) != 0) return 1;
+    if (syscall(SYS_sched_getaffinity, 0, sizeof now, &now) < 0 || count(&now) != 1) return 2;
+    if (bind_it(1) != 0) return 3; /* again */
+    if (syscall(SYS_sched_getaffinity, 0, sizeof now, &now) < 0 || count(&now) != 1) return 4;
     policy_of_thread(&mine);
     if (pthread_create(&id, NULL, policy_of_thread, &of_thread) || pthread_join(id, NULL)) return 5;
     if (mine != of_thread || (mine != MPOL_BIND && mine != -1 && mine != MPOL_DEFAULT)) return 6;
     return mine == MPOL_BIND ? 0 : 7;
 }
 
-static void test_this_process_is_bound(void **state)
+/* Runs `what` in a process of its own, because a process stays bound. @return its result */
+static int apart(int (*what)(void))
 {
-    char node[16] = "";
-    FILE *f = fopen("/sys/devices/system/node/has_cpu", "r");
-    (void)state;
-    if (f && !fgets(node, sizeof node, f)) node[0] = '\0';
-    if (f) fclose(f);
-    node[strspn(node, "0123456789")] = '\0';
-    if (!node[0]) skip(); /* a kernel without nodes */
+    int status = 0;
     fflush(NULL);
     const pid_t child = fork();
     assert_true(child >= 0);
-    if (!child) _exit(bound(node));
-    int status = 0;
+    if (!child) _exit(what());
     waitpid(child, &status, 0);
     assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == 7) print_message("memory policies are not allowed here\n");
-    else assert_int_equal(WEXITSTATUS(status), 0);
+    return WEXITSTATUS(status);
+}
+
+static void test_this_process_is_bound(void **state)
+{
+    (void)state;
+    if (!one_processor()) skip();
+    const int fault = apart(is_bound);
+    if (fault == 7) print_message("memory policies are not allowed here\n");
+    else assert_int_equal(fault, 0);
+}
+
+/* ---- filters of system calls ------------------------------------------------------------------------------------------------- */
+
+static int filter_error;
+enum { NO_FILTER = 100 };
+
+/* With a filter that answers set_mempolicy with filter_error. @return 10 times the lines printed, and whether binding failed */
+static int bind_under_filter(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_set_mempolicy, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)filter_error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = { sizeof code / sizeof *code, code };
+    int to[2], lines = 0, failed = 0;
+    char c;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) return NO_FILTER;
+    if (pipe(to) || dup2(to[1], STDERR_FILENO) < 0) return NO_FILTER;
+    close(to[1]);
+    for (int i = 0; i < 2; i++) failed |= bind_it(0) != 0;
+    fflush(NULL);
+    close(STDERR_FILENO);
+    while (read(to[0], &c, 1) == 1) lines += c == '\n';
+    return 10 * lines + failed;
+}
+
+static void test_forbidden_policies_are_noted_once(void **state)
+{
+    static const int forbidden[] = { EPERM, EACCES, ENOSYS };
+    (void)state;
+    if (!one_processor()) skip();
+    for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++) {
+        filter_error = forbidden[i];
+        const int is = apart(bind_under_filter);
+        if (is == NO_FILTER) skip();
+        assert_int_equal(is, 10);
+    }
+    filter_error = EINVAL; /* a node whose memory this process may not use */
+    assert_int_equal(apart(bind_under_filter), 21);
 }
 
 #define ON_MACHINE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -218,7 +299,8 @@ int main(void)
         ON_MACHINE(test_what_is_no_node_is_refused_with_a_list),
         ON_MACHINE(test_nodes_without_processors_or_memory),
         ON_MACHINE(test_a_system_without_nodes),
-        cmocka_unit_test(test_this_process_is_bound),
+        ON_MACHINE(test_this_process_is_bound),
+        ON_MACHINE(test_forbidden_policies_are_noted_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
