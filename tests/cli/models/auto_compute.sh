@@ -4,6 +4,8 @@ export STENO_MODEL=$MODEL
 figures=$HOME/.cache/steno/speed.tsv
 note="note: --compute auto is bf16 here, by the figures that \"steno doctor\" prints"
 mkdir -p "$HOME/.cache/steno"
+head -c 60044 "$DIGITS" >short.wav # 1.9 s
+DIGITS=$PWD/short.wav
 expect 0 "doctor names this machine" doctor
 fact() { sed -n "s/^$1: //p" "$T/out"; }
 level=$(fact "level used"); level=${level%% *}
@@ -73,6 +75,12 @@ done
 expect 0 "a VAD beside a model that follows" -l zh --vad fsmn --vad-model "$D/gguf/vad.gguf" "$DIGITS"
 err_has "$note"
 expect 0 "the verb vad" vad -m "$D/gguf/vad.gguf" "$DIGITS"
+BERT=${STENO_SHARED:-/none}/material/llm/models/bert/hf
+if [ -d "$BERT" ]; then
+    expect 0 "a model of vectors has the choice" info "$BERT"
+    is "but does not transcribe" "$(fact compute)" "$own"
+    err_lines 0
+fi
 F=${STENO_SHARED:-/none}/material/funasr
 if [ -d "$F" ]; then
     mkdir online
