@@ -219,10 +219,15 @@ static int ends_in(const char *text, const char *end)
     return n > m && strcmp(text + n - m, end) == 0;
 }
 
+int hub_is_nemo(const char *path)
+{
+    return ends_in(path, ".nemo");
+}
+
 int hub_is_single(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    return ends_in(name, ".gguf") || ends_in(name, ".nemo") || (ends_in(name, ".bin") && strncmp(name, "ggml-", 5) == 0);
+    return ends_in(name, ".gguf") || hub_is_nemo(name) || (ends_in(name, ".bin") && strncmp(name, "ggml-", 5) == 0);
 }
 
 static int take_named(char *take, const struct hub_listing *l, const char *name)
@@ -265,9 +270,10 @@ static int take_one(char *take, const struct hub_listing *l, const char *id, str
 {
     char names[600] = "";
     size_t at = 0;
-    int n = 0;
+    int n = 0, others = 0;
+    for (size_t i = 0; i < l->n; i++) others += hub_is_single(l->f[i].path) && !hub_is_nemo(l->f[i].path);
     for (size_t i = 0; i < l->n; i++) {
-        if (!hub_is_single(l->f[i].path)) continue;
+        if (!hub_is_single(l->f[i].path) || (others == 1 && hub_is_nemo(l->f[i].path))) continue;
         take[i] = 1;
         n++;
         if (at < sizeof names - 1) at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", n > 1 ? ", " : "", l->f[i].path);

@@ -55,4 +55,6 @@ int hub_select(char *take, const struct hub_listing *l, const char *const *files
 
 /* Is it a single-file model, by its name? */
 int hub_is_single(const char *path);
+/* Is it NeMo's, by its name? Beside one single file of another form, the other is taken. */
+int hub_is_nemo(const char *path);
 #endif

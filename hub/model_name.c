@@ -55,20 +55,30 @@ int hub_spec_read(struct hub_spec *s, const char *name, struct hub_error *e)
                  : HUB_OK;
 }
 
-/* The model in a snapshot: the file of that name, else the folder, else the only model file. */
+/* The model that a snapshot's name means: the folder, else the only file that is not NeMo's, else the only file. NULL: it names none */
+static const char *main_of(const struct names *models)
+{
+    const char *other = NULL;
+    int others = 0;
+    if (names_has(models, "")) return "";
+    for (size_t i = 0; i < models->n; i++)
+        if (!hub_is_nemo(models->name[i])) other = models->name[i], others++;
+    return others == 1 ? other : models->n == 1 ? models->name[0] : NULL;
+}
+
+/* The model in a snapshot: the file of that name, else the one that the snapshot's name means. */
 static char *model_in(const struct hub_snapshot *s, const char *file, struct hub_error *e)
 {
     struct names models;
     char *path = NULL;
-    int uses_first = 0;
     if (hub_models_in(&models, s->folder, e)) return NULL;
-    if (!file[0] && (names_has(&models, "") || models.n == 1)) uses_first = 1;
+    const char *own = main_of(&models);
     if (file[0]) {
         struct names files;
         if (names_below(&files, s->folder, e) == HUB_OK && names_has(&files, file)) path = hub_format("%s/%s", s->folder, file);
         names_free(&files);
-    } else if (uses_first) {
-        path = hub_format("%s%s%s", s->folder, models.name[0][0] ? "/" : "", models.name[0]);
+    } else if (own) {
+        path = hub_format("%s%s%s", s->folder, own[0] ? "/" : "", own);
     }
     names_free(&models);
     return path;

@@ -155,6 +155,21 @@ class Pull(Case):
         for where in ("parakeet", "parakeet-tdt-0.6b-v3", repo):
             self.assertEqual(self.run_steno(0, "models", "where", where)[0].strip(), folder)
 
+    def test_a_nemo_file_beside_one_of_another_form(self):
+        """The other is taken; of several, one must be named."""
+        for i, file in enumerate(("m-q8_0.gguf", "ggml-m.bin")):
+            repo = "a/m%d" % i
+            self.hub.repos[repo] = {file: b"1" * 5000, "m.nemo": b"2" * 5000}
+            folder = os.path.dirname(self.pull(0, repo)[0].strip())
+            self.assertEqual(self.files_below(folder), [file])
+            self.pull(0, repo + ":m.nemo")
+            self.assertEqual(self.files_below(folder), sorted((file, "m.nemo")))
+            for where in (repo, "m%d" % i):
+                self.assertEqual(self.run_steno(0, "models", "where", where)[0].strip(), os.path.join(folder, file))
+            self.assertEqual(self.run_steno(0, "models", "where", repo + ":m.nemo")[0].strip(), os.path.join(folder, "m.nemo"))
+        self.hub.repos["a/several"] = {name: b"1" * 5000 for name in ("a.gguf", "b.gguf", "m.nemo")}
+        self.assertIn("it holds 3 models", self.pull(3, "a/several")[1])
+
     def test_settings_of_texts_come(self):
         names = ("config.json", "model.safetensors", "chat_template.jinja", "chat_template.json", "sentence_bert_config.json")
         self.hub.repos["a/chat"] = {name: name.encode() * 100 for name in names}

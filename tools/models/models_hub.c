@@ -67,11 +67,11 @@ static char *find_whisper(const struct hub_cache *c, const char *name, struct hu
     return path;
 }
 
-/* All files of a repository are one model. A NeMo file lies beside the same model as a folder; .gguf and ggml files lie beside others. */
+/* Whether the repository's name alone, of any organisation, may stand for the file. Repositories of .gguf and ggml files hold several
+ * models; of others, the folder or the only file in them is taken to be the model, without a look at what it is. */
 static int holds_one(const char *file)
 {
-    const size_t n = strlen(file);
-    return !hub_is_single(file) || (n > 5 && strcmp(file + n - 5, ".nemo") == 0);
+    return !hub_is_single(file) || hub_is_nemo(file);
 }
 
 static char *find_in(const struct hub_cache *c, const char *name, struct hub_error *e)
