@@ -269,6 +269,8 @@ int steno_kind_get(const char *path, steno_kind *kind, steno_error *e)
     model_source_close(&place);
     if (rc) return rc;
     steno_kind own = { .readable = k.readable };
+    _Static_assert(sizeof own.what == sizeof k.what && sizeof own.advice == sizeof k.advice && sizeof own.file == sizeof k.file,
+                   "texts of one kind are of one size, else their end is lost");
     memcpy(own.what, k.what, sizeof own.what);
     memcpy(own.advice, k.advice, sizeof own.advice);
     memcpy(own.file, k.file, sizeof own.file);

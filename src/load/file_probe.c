@@ -14,7 +14,7 @@
 #define FORMS \
     "a whisper.cpp .bin file, an OpenAI .pt file, a Hugging Face folder with safetensors, a folder of faster-whisper (CTranslate2), a " \
     "NeMo file (.nemo), a FunASR folder with model.pt, or a GGUF file of FunASR's runtime or of NVIDIA's NeMo-Speech.cpp"
-static const char take[] = "take the same model in a form that is read: " FORMS;
+const char probe_take[] = "take the same model in a form that is read: " FORMS;
 static const char sound_advice[] = "it is audio: give a model as the model, and this as the audio";
 static const char unpack[] = "unpack it, and give the model that is in it: " FORMS;
 static const char ggml_advice[] = "it is of another program: take " FORMS;
@@ -29,10 +29,10 @@ static const struct { uint32_t at, n; const char *bytes, *what, *advice; } known
     { 0, 4, "ggml", "a ggml file of a big-endian machine", ggml_advice },
     { 0, 4, "FUGG", "a GGUF file of a big-endian machine", "convert the model on a little-endian one" },
     { 0, 4, "ggjt", "an old ggml file (ggjt) of a big-endian machine", ggml_advice },
-    { 4, 4, "TFL3", "a TensorFlow Lite model", take },
-    { 4, 4, "ORTM", "an ONNX Runtime model (ORT)", take },
-    { 0, 4, "\x89HDF", "a Keras or TensorFlow file (HDF5)", take },
-    { 0, 6, "\x93NUMPY", "a NumPy array", take },
+    { 4, 4, "TFL3", "a TensorFlow Lite model", probe_take },
+    { 4, 4, "ORTM", "an ONNX Runtime model (ORT)", probe_take },
+    { 0, 4, "\x89HDF", "a Keras or TensorFlow file (HDF5)", probe_take },
+    { 0, 6, "\x93NUMPY", "a NumPy array", probe_take },
     { 0, 10, "\x80\2\x8a\nl\xfc\x9c\x46\xf9 ",
       "a PyTorch file of before version 1.6 (a pickle without a zip archive around it)", "load and save it with a current torch" },
     { 0, 2, "\x1f\x8b", "a gzip archive", "decompress it (gunzip <OLD >NEW), and give the .nemo file, or the model in the archive" },
@@ -238,7 +238,7 @@ static int look_protobuf(const struct look *l)
         const uint64_t field = tag >> 3, wire = tag & 7;
         if (!field || (wire != 0 && wire != 2) || !varint(p, n, &used, &value)) return 0;
         if (wire == 2 && (field == 7 || (field >= 200 && field < 4000))) {
-            say(l->k, field == 7 ? PROBE_ONNX : PROBE_OTHER, field == 7 ? "an ONNX model" : "a Core ML model", take);
+            say(l->k, field == 7 ? PROBE_ONNX : PROBE_OTHER, field == 7 ? "an ONNX model" : "a Core ML model", probe_take);
             return 1;
         }
         at += used;
@@ -333,7 +333,7 @@ static int look_text(const struct look *l)
         say(l->k, PROBE_OTHER, "a web page",
             "download the file itself (on Hugging Face: the link with \"resolve\", not the one with \"blob\")");
     else if (begins(s, n, "<?xml") || begins(s, n, "<net"))
-        say(l->k, PROBE_OTHER, "an XML file (as OpenVINO's are)", take);
+        say(l->k, PROBE_OTHER, "an XML file (as OpenVINO's are)", probe_take);
     else if (n && (*s == '{' || *s == '['))
         say(l->k, PROBE_JSON, "a JSON file", "name the folder that holds the model, or the file of its weights");
     else say(l->k, PROBE_TEXT, "a text file", "name the folder that holds the model, or the file of its weights");

@@ -28,10 +28,12 @@ struct file_probe {
     enum probe_form form;
     int readable;      /* 1: a model or one of its files, in a form that is read; it may still be damaged or of an unknown family */
     char what[160];    /* "a GGUF file of the architecture llama" */
-    char advice[400];  /* what to get instead; "" when readable */
+    char advice[320];  /* what to get instead; "" when readable */
     char file[208];    /* of a folder: the file that the other members describe; "" if they describe the folder */
 };
 
+/* Advice on a model in a form that is not read; it lists the forms that are. */
+extern const char probe_take[];
 /* Fails only if the bytes cannot be read. */
 int probe_file(struct file_probe *k, const struct file *f, steno_error *e);
 int probe_source(struct file_probe *k, const struct model_source *p, steno_error *e); /* identifies a folder by the names in it */

@@ -9,8 +9,6 @@
 #include <string.h>
 #include "base/os.h"
 
-#define FORMS "take the same model as a Hugging Face folder with safetensors, a FunASR folder with model.pt, or a whisper.cpp .bin file"
-
 enum { NAMES_MAX = 4096 /* names of a folder that are examined */ };
 
 static const char *const weights_name[] = {
@@ -19,7 +17,8 @@ static const char *const weights_name[] = {
 };
 enum { N_WEIGHTS = sizeof weights_name / sizeof *weights_name, CT2_NAME = 3 /* weights only by their content, too */ };
 
-/* The first row that matches a name identifies the folder. A row name that begins with '*' is a suffix. */
+/* The first row that matches a name identifies the folder, unless it is an export (probe_take) beside a file that is read. A row name that
+ * begins with '*' is a suffix. */
 static const struct { const char *name, *what, *advice; } known[] = {
     { "adapter_config.json", "a LoRA adapter, which is not a model by itself",
       "merge it into its base model (merge_and_unload of PEFT) and take the folder that comes of that" },
@@ -27,23 +26,25 @@ static const struct { const char *name, *what, *advice; } known[] = {
     { "diffusion_pytorch_model*", "a part of a diffusion model, such as a ControlNet", "take a model of speech or a language model" },
     { "pytorch_lora_weights.*", "a LoRA adapter, which is not a model by itself",
       "merge it into its base model (fuse_lora of diffusers, merge_and_unload of PEFT) and take the folder that comes of that" },
-    { "coremldata.bin", "a compiled Core ML model", FORMS },
-    { "Manifest.json", "a Core ML package", FORMS },
-    { "saved_model.pb", "a TensorFlow model (SavedModel)", FORMS },
-    { "*.onnx", "an ONNX model", FORMS },
-    { "*.mlmodelc", "a Core ML model", FORMS },
-    { "*.mlpackage", "a Core ML model", FORMS },
-    { "*.nemo", "a NeMo model", FORMS },
-    { "*.tflite", "a TensorFlow Lite model", FORMS },
-    { "openvino_*", "an OpenVINO model", FORMS },
-    { "*.mdl", "a Kaldi model", FORMS },
-    { "HCLG.fst", "a Kaldi model", FORMS },
-    { "am", "a Kaldi or Vosk model", FORMS },
-    { "tf_model.h5", "TensorFlow weights (tf_model.h5)", FORMS },
-    { "flax_model.msgpack", "Flax weights (flax_model.msgpack)", FORMS },
+    { "coremldata.bin", "a compiled Core ML model", probe_take },
+    { "Manifest.json", "a Core ML package", probe_take },
+    { "saved_model.pb", "a TensorFlow model (SavedModel)", probe_take },
+    { "*.onnx", "an ONNX model", probe_take },
+    { "*.mlmodelc", "a Core ML model", probe_take },
+    { "*.mlpackage", "a Core ML model", probe_take },
+    { "*.tflite", "a TensorFlow Lite model", probe_take },
+    { "openvino_*", "an OpenVINO model", probe_take },
+    { "*.mdl", "a Kaldi model", probe_take },
+    { "HCLG.fst", "a Kaldi model", probe_take },
+    { "am", "a Kaldi or Vosk model", probe_take },
+    { "tf_model.h5", "TensorFlow weights (tf_model.h5)", probe_take },
+    { "flax_model.msgpack", "Flax weights (flax_model.msgpack)", probe_take },
     { "snapshots", "a model's place in Hugging Face's cache, not the model", "name the folder below its snapshots/" },
 };
 enum { N_KNOWN = sizeof known / sizeof *known };
+
+/* Of files that stand alone, from worst to best. LOST: a link without a file. DAMAGED: empty, or of no form. */
+enum rank { RANK_NONE, RANK_LOST, RANK_DAMAGED, RANK_KNOWN, RANK_READABLE };
 
 struct folder_look {
     const struct model_source *p;
@@ -52,7 +53,8 @@ struct folder_look {
     int rc, n, row;        /* row: the best row of known, N_KNOWN: none */
     int weights;           /* the best row of weights_name, past the end: none */
     int has_config, has_tokenizer, has_state, has_ct2; /* has_state: of an optimizer; has_ct2: a file or folder named as CTranslate2's */
-    struct file_probe file;      /* of the first recognised file that stands alone */
+    struct file_probe file;      /* of the best file that stands alone */
+    enum rank rank;
     char file_name[208];
 };
 
@@ -64,12 +66,28 @@ static int fits(const char *name, const char *row)
     return !strcmp(name, row);
 }
 
-/* Examine the content of a file that may be a model by itself. Keep the first by name, but prefer a file that is readable. */
+/* Files of no form are no models, except under the two names that only models have. */
+static enum rank rank_of(const struct file_probe *k, const char *name)
+{
+    if (k->readable) return RANK_READABLE;
+    if (k->form == PROBE_UNKNOWN && !fits(name, "*.nemo") && !fits(name, "*.gguf")) return RANK_NONE;
+    return k->form == PROBE_UNKNOWN || k->form == PROBE_EMPTY ? RANK_DAMAGED : RANK_KNOWN;
+}
+
+static int is_lost(const struct folder_look *l, const char *name)
+{
+    char path[4096];
+    const int n = snprintf(path, sizeof path, "%s%s", l->p->dir, name);
+    return n > 0 && (size_t)n < sizeof path && os_path_is_link(path) && !file_exists(path);
+}
+
+/* Examine the content of a file that may be a model by itself. Keep the best, and of equal ones the first by name. */
 static void try_file(struct folder_look *l, const char *name)
 {
     struct arena scratch;
     struct file f;
-    struct file_probe k;
+    struct file_probe k = { .form = PROBE_UNKNOWN };
+    enum rank rank = RANK_NONE;
     static const char *const state[] = { "optimizer.*", "optimizer_*", "scheduler.*", "rng_state*", "random_states*", "training_args.*",
                                          "scaler.*" };
     for (size_t at = 0; at < sizeof state / sizeof *state; at++)
@@ -84,11 +102,12 @@ static void try_file(struct folder_look *l, const char *name)
     if (i == sizeof end / sizeof *end || strlen(name) >= sizeof l->file_name) return;
     arena_init(&scratch);
     const int rc = model_source_find(l->p, name, &scratch, &f, NULL);
-    const int is_known = rc > 0 && !probe_file(&k, &f, NULL) && k.form != PROBE_UNKNOWN && k.form != PROBE_EMPTY;
-    if (is_known && k.form == PROBE_CT2 && !strcmp(name, weights_name[CT2_NAME]) && l->weights > CT2_NAME) l->weights = CT2_NAME;
-    if (is_known && (!l->file_name[0] || k.readable > l->file.readable ||
-                     (k.readable == l->file.readable && strcmp(name, l->file_name) < 0))) {
+    if (rc > 0 && !probe_file(&k, &f, NULL)) rank = rank_of(&k, name);
+    else if (rc < 0 && is_lost(l, name)) rank = RANK_LOST;
+    if (k.form == PROBE_CT2 && !strcmp(name, weights_name[CT2_NAME]) && l->weights > CT2_NAME) l->weights = CT2_NAME;
+    if (rank != RANK_NONE && (rank > l->rank || (rank == l->rank && strcmp(name, l->file_name) < 0))) {
         l->file = k;
+        l->rank = rank;
         snprintf(l->file_name, sizeof l->file_name, "%s", name);
     }
     if (rc > 0) file_close(&f);
@@ -115,15 +134,15 @@ static void conclude(struct folder_look *l)
     struct file_probe *k = l->k;
     const char *what = "the folder holds no model", *advice = "";
     k->form = PROBE_UNKNOWN;
-    if (l->row < N_KNOWN && !(l->file.form == PROBE_NEMO && fits("a.nemo", known[l->row].name))) {
+    if (l->row < N_KNOWN && !(l->rank == RANK_READABLE && known[l->row].advice == probe_take)) {
         k->form = PROBE_OTHER;
         what = known[l->row].what;
         advice = known[l->row].advice;
-    } else if (l->file_name[0] && !l->file.readable) {
+    } else if (l->rank == RANK_KNOWN || l->rank == RANK_DAMAGED) {
         *k = l->file;
         snprintf(k->file, sizeof k->file, "%s", l->file_name);
         return;
-    } else if (l->file_name[0]) {
+    } else if (l->rank == RANK_READABLE) {
         snprintf(k->what, sizeof k->what, "the folder holds no model of its own, but %.100s", l->file_name);
         snprintf(k->advice, sizeof k->advice, "name that file");
         return;
@@ -161,18 +180,19 @@ int probe_source(struct file_probe *k, const struct model_source *p, steno_error
                        strerror(errno));
     if (l.rc) return l.rc;
     /* Beside a configuration, a model.bin that is empty, cut or not to be opened is what is wrong. */
-    if (l.weights == N_WEIGHTS && l.row == N_KNOWN && !l.file_name[0] && l.has_config && l.has_ct2) l.weights = CT2_NAME;
-    if (l.weights == N_WEIGHTS) {
+    if (l.weights == N_WEIGHTS && l.row == N_KNOWN && l.rank < RANK_KNOWN && l.has_config && l.has_ct2) l.weights = CT2_NAME;
+    if (l.weights == N_WEIGHTS && (l.row < N_KNOWN || l.rank != RANK_LOST)) {
         conclude(&l);
         return STENO_OK;
     }
     struct arena scratch;
     struct file f;
     arena_init(&scratch);
-    int rc = model_source_find(&quiet, weights_name[l.weights], &scratch, &f, e);
+    const char *name = l.weights < N_WEIGHTS ? weights_name[l.weights] : l.file_name; /* a lost one, which gives the error */
+    int rc = model_source_find(&quiet, name, &scratch, &f, e);
     if (rc > 0) {
         rc = probe_file(k, &f, e);
-        snprintf(k->file, sizeof k->file, "%s", weights_name[l.weights]);
+        snprintf(k->file, sizeof k->file, "%s", name);
         file_close(&f);
     }
     arena_free(&scratch);

@@ -144,7 +144,7 @@ int weights_join_folder(struct weights *w, const char *name, steno_error *e)
     arena_init(&scratch);
     meta_init(&meta, &scratch);
     for (int i = 0; i < 2 && !rc; i++) {
-        rc = model_source_find(&inner, known[i].file, &w->arena, &f, e);
+        rc = (i ? model_source_find_extra : model_source_find)(&inner, known[i].file, &w->arena, &f, e);
         if (!rc && !i)
             rc = err_set(e, STENO_EFORMAT, "%s: there is no %s/%s: copy the folder of the language model there, with its config.json and "
                          "tokenizer.json", w->name, name, known[i].file);

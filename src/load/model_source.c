@@ -72,33 +72,62 @@ static int stays_inside(const char *name)
     return !begins;
 }
 
-/* DIR/NAME, or DIR/INNER/NAME. *path NULL: no such file. A link to a missing file is an error, as in a hub's cache that lost its blobs. */
-static int path_find(const struct model_source *p, const char *inner, const char *name, struct arena *a, char **path, steno_error *e)
+/* The path DIR/NAME, or DIR/INNER/NAME. *path NULL: no such file; then *lost becomes the first link to a missing file. */
+static int path_find(const struct model_source *p, const char *name, struct arena *a, char **path, char **lost, steno_error *e)
 {
-    const size_t n = strlen(p->dir) + strlen(inner) + strlen(name) + 2;
-    char *s = *path = arena_alloc(a, n);
-    if (!s) return err_nomem(e, n, "a path");
-    snprintf(s, n, "%s%s%s%s", p->dir, inner, *inner ? "/" : "", name);
-    if (file_exists(s)) return STENO_OK;
-    *path = NULL;
-    if (!os_path_is_link(s)) return STENO_OK;
-    return err_set(e, STENO_EIO, "cannot open '%s': it is a link, and the file that it leads to is not there; get the model again", s);
+    const char *const inner[] = { "", p->inner };
+    *path = *lost = NULL;
+    for (int i = 0; i < 2 && inner[i] && !*path; i++) {
+        const size_t n = strlen(p->dir) + strlen(inner[i]) + strlen(name) + 2;
+        char *s = arena_alloc(a, n);
+        if (!s) return err_nomem(e, n, "a path");
+        snprintf(s, n, "%s%s%s%s", p->dir, inner[i], *inner[i] ? "/" : "", name);
+        if (file_exists(s)) *path = s;
+        else if (!*lost && os_path_is_link(s)) *lost = s;
+    }
+    return STENO_OK;
 }
 
-int model_source_find(const struct model_source *p, const char *name, struct arena *a, struct file *f, steno_error *e)
+/* *lost: as path_find has it. */
+static int find(const struct model_source *p, const char *name, struct arena *a, struct file *f, char **lost, steno_error *e)
 {
     char *path;
+    *lost = NULL;
     *f = (struct file){ .fd = -1 };
     if (!stays_inside(name) || (p->inner && !stays_inside(p->inner)))
         return err_set(e, STENO_EFORMAT, "%s: '%s' is not the name of a file beside it", p->name, stays_inside(name) ? p->inner : name);
     if (!p->dir) return 0;
-    int rc = path_find(p, "", name, a, &path, e);
-    if (!rc && !path && p->inner) rc = path_find(p, p->inner, name, a, &path, e);
+    int rc = path_find(p, name, a, &path, lost, e);
     if (rc || !path) return rc;
     rc = file_open(f, path, e);
     if (!rc) rc = note_opened(p, path, e);
     if (rc) file_close(f);
     return rc ? rc : 1;
+}
+
+int model_source_find_extra(const struct model_source *p, const char *name, struct arena *a, struct file *f, steno_error *e)
+{
+    char *lost;
+    return find(p, name, a, f, &lost, e);
+}
+
+int model_source_find(const struct model_source *p, const char *name, struct arena *a, struct file *f, steno_error *e)
+{
+    return model_source_find_first(p, &name, 1, a, f, e);
+}
+
+int model_source_find_first(const struct model_source *p, const char *const *name, size_t n, struct arena *a, struct file *f,
+                            steno_error *e)
+{
+    char *lost = NULL;
+    int rc = 0;
+    for (size_t i = 0; i < n && !rc; i++) {
+        char *here = NULL;
+        if (name[i]) rc = find(p, name[i], a, f, &here, e);
+        if (!lost) lost = here;
+    }
+    if (rc || !lost) return rc;
+    return err_set(e, STENO_EIO, "cannot open '%s': it is a link, and the file that it leads to is not there; get the model again", lost);
 }
 
 int model_source_inner(const struct model_source *p, const char *name, struct arena *a, struct model_source *out, steno_error *e)

@@ -28,15 +28,19 @@ static void take_main_type(struct weights *w)
 
 int weights_read_settings(struct meta *m, const struct model_source *p, steno_error *e)
 {
-    static const struct { const char *file, *prefix; int yaml; } known[] = {
-        { "config.json", NULL, 0 }, { "generation_config.json", "generation", 0 },
-        { "processor_config.json", "processor", 0 }, { "preprocessor_config.json", "features", 0 },
-        { "1_Pooling/config.json", "pooling", 0 }, { "sentence_bert_config.json", "sentence", 0 },
-        { "config.yaml", NULL, 1 }, { "configuration.json", "configuration", 0 },
+    static const struct { const char *file, *prefix; int yaml, is_extra; } known[] = {
+        { "config.json", NULL, 0, 0 },
+        { "generation_config.json", "generation", 0, 1 },
+        { "processor_config.json", "processor", 0, 1 },
+        { "preprocessor_config.json", "features", 0, 1 },
+        { "1_Pooling/config.json", "pooling", 0, 0 }, /* without it the vectors would be others */
+        { "sentence_bert_config.json", "sentence", 0, 1 },
+        { "config.yaml", NULL, 1, 0 },
+        { "configuration.json", "configuration", 0, 1 },
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         struct file f;
-        int rc = model_source_find(p, known[i].file, m->arena, &f, e);
+        int rc = (known[i].is_extra ? model_source_find_extra : model_source_find)(p, known[i].file, m->arena, &f, e);
         if (rc > 0) {
             rc = probe_check(&f, e);
             if (!rc) rc = known[i].yaml ? meta_read_yaml(m, known[i].prefix, &f, e) : meta_read_json(m, known[i].prefix, &f, e);

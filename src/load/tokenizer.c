@@ -13,22 +13,27 @@ static const struct { const char *name, *with; form_fn *read; } forms[] = {
     { "vocab.json", "merges.txt", tokenizer_read_merges },
 };
 
-static int has_file(const struct weights *w, const char *name, struct arena *scratch, steno_error *e)
+typedef int find_fn(const struct model_source *p, const char *name, struct arena *a, struct file *f, steno_error *e);
+
+static int has_file(const struct weights *w, find_fn *find, const char *name, struct arena *scratch, steno_error *e)
 {
     struct file f;
-    const int found = name ? model_source_find(&w->source, name, scratch, &f, e) : 1;
+    const int found = name ? find(&w->source, name, scratch, &f, e) : 1;
     if (name && found > 0) file_close(&f);
     return found;
 }
 
-/* Open the first existing tokenizer file in the model's folder. @return as model_source_find */
+/* Open the first existing tokenizer file in the model's folder. A link to a missing file is an error if there is no other.
+ * @return as model_source_find */
 static int find_file(struct file *f, form_fn **read, const struct weights *w, struct arena *scratch, steno_error *e)
 {
+    enum { N = sizeof forms / sizeof *forms };
     int found = 0;
-    for (size_t i = 0; i < sizeof forms / sizeof *forms && !found; i++) {
-        *read = forms[i].read;
-        found = has_file(w, forms[i].with, scratch, e);
-        if (found > 0) found = model_source_find(&w->source, forms[i].name, scratch, f, e);
+    for (size_t i = 0; i < 2 * N && !found; i++) {
+        find_fn *find = i < N ? model_source_find_extra : model_source_find;
+        *read = forms[i % N].read;
+        found = has_file(w, find, forms[i % N].with, scratch, e);
+        if (found > 0) found = find(&w->source, forms[i % N].name, scratch, f, e);
     }
     return found;
 }
@@ -70,7 +75,7 @@ static int read_settings(struct tokenizer_file *t, struct weights *w, const char
     struct file f;
     arena_init(&scratch);
     meta_init(&m, &scratch);
-    int rc = model_source_find(&w->source, name, &scratch, &f, e);
+    int rc = model_source_find_extra(&w->source, name, &scratch, &f, e);
     if (rc > 0) {
         rc = meta_read_json(&m, NULL, &f, e);
         file_close(&f);
@@ -89,7 +94,7 @@ static int read_template(struct tokenizer_file *t, struct weights *w, steno_erro
     struct arena scratch;
     struct file f;
     arena_init(&scratch);
-    int rc = model_source_find(&w->source, "chat_template.jinja", &scratch, &f, e);
+    int rc = model_source_find_extra(&w->source, "chat_template.jinja", &scratch, &f, e);
     if (rc > 0) {
         rc = file_text(&f, 1 << 20, &w->arena, &t->chat_template, e);
         file_close(&f);

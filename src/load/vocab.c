@@ -16,7 +16,7 @@ static int check_size(const struct file *f, steno_error *e)
 static int read_added_beside(struct vocab_list *extra, const struct model_source *p, struct arena *scratch, steno_error *e)
 {
     struct file f;
-    int rc = model_source_find(p, "added_tokens.json", scratch, &f, e);
+    int rc = model_source_find_extra(p, "added_tokens.json", scratch, &f, e);
     if (rc <= 0) return rc;
     rc = check_size(&f, e);
     if (!rc) rc = vocab_read_added(extra, &f, e);
@@ -109,10 +109,7 @@ static int find_beside(const struct weights *w, const struct model_source *p, co
         meta_text(m, "configuration.file_path_metas.tokenizer_conf.bpemodel", NULL), meta_text(m, "tokenizer_conf.bpemodel", NULL),
         "tokens.json", listed[0], listed[1]
     };
-    int rc = 0;
-    for (size_t i = 0; i < sizeof name / sizeof *name && !rc; i++)
-        if (name[i]) rc = model_source_find(p, name[i], a, f, e);
-    return rc;
+    return model_source_find_first(p, name, sizeof name / sizeof *name, a, f, e);
 }
 
 static int read_beside(struct weights *w, const struct model_source *p, const struct meta *m, steno_error *e)

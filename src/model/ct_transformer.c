@@ -170,9 +170,7 @@ static int find_all(struct file *f, const steno_model *m, struct weights *w, ste
         const int rc = file_open(f, m->opening->jieba_dict, e);
         return rc ? rc : 1;
     }
-    int found = 0;
-    for (size_t i = 0; i < sizeof name / sizeof *name && !found; i++) found = model_source_find(&w->source, name[i], &w->arena, f, e);
-    return found;
+    return model_source_find_first(&w->source, name, sizeof name / sizeof *name, &w->arena, f, e);
 }
 
 /* Reads the dictionary that segments the model's text, if the model has words of its own and jieba's dictionary is found. */

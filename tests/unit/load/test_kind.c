@@ -161,9 +161,17 @@ static void test_a_folder_with_a_nemo_file_says_which(void **state)
     steno_error e = { 0 };
     memcpy(tar + 257, "ustar", 5);
     folder_put(&d, "m.nemo", tar, sizeof tar);
+    for (int beside = 0; beside < 3; beside++) { /* an export is not what the folder is */
+        if (beside) folder_text(&d, beside == 1 ? "encoder.onnx" : "coremldata.bin", "x");
+        assert_int_equal(model_source_open(&p, d.path, NULL, &e), STENO_OK);
+        assert_int_equal(weights_open_source(&w, &p, &e), STENO_EFORMAT);
+        if (!strstr(e.text, "no model of its own, but m.nemo; name that file")) fail_msg("%s", e.text);
+        model_source_close(&p);
+    }
+    folder_text(&d, "adapter_config.json", "{}");
     assert_int_equal(model_source_open(&p, d.path, NULL, &e), STENO_OK);
-    assert_int_equal(weights_open_source(&w, &p, &e), STENO_EFORMAT);
-    if (!strstr(e.text, "no model of its own, but m.nemo; name that file")) fail_msg("%s", e.text);
+    assert_int_equal(weights_open_source(&w, &p, &e), STENO_EUNSUPPORTED);
+    if (!strstr(e.text, "a LoRA adapter")) fail_msg("%s", e.text);
     model_source_close(&p);
     folder_remove(&d);
 }
@@ -171,14 +179,14 @@ static void test_a_folder_with_a_nemo_file_says_which(void **state)
 static void test_links_that_lead_nowhere_are_named(void **state)
 {
     (void)state;
-    static const char *const name[] = { "model.safetensors", "model.bin", "config.json" };
+    static const char *const name[] = { "model.safetensors", "model.bin", "m.nemo", "m-q4.gguf", "config.json" };
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         const struct folder d = folder_new();
         struct model_source p;
         struct weights w;
         char want[64];
         steno_error e = { 0 };
-        if (i < 2) folder_text(&d, "config.json", "{}");
+        if (strcmp(name[i], "config.json") != 0) folder_text(&d, "config.json", "{}");
         else folder_put(&d, "model.safetensors", BYTES("\2\0\0\0\0\0\0\0{}"));
         assert_int_equal(symlink("nowhere", folder_at(&d, name[i]).path), 0);
         assert_int_equal(model_source_open(&p, d.path, NULL, &e), STENO_OK);
@@ -190,13 +198,52 @@ static void test_links_that_lead_nowhere_are_named(void **state)
     }
 }
 
+static void test_links_to_files_that_are_not_needed_may_lead_nowhere(void **state)
+{
+    (void)state;
+    static const char *const name[] = { "generation_config.json", "processor_config.json", "sentence_bert_config.json",
+                                        "preprocessor_config.json", "configuration.json", "added_tokens.json", "chat_template.jinja" };
+    const struct folder d = folder_new();
+    struct model_source p;
+    struct weights w;
+    steno_error without = { 0 }, with = { 0 };
+    folder_text(&d, "config.json", "{}");
+    folder_put(&d, "model.safetensors", BYTES("\36\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"F32\",\"shape\":["));
+    for (int linked = 0; linked < 2; linked++) {
+        for (size_t i = 0; linked && i < sizeof name / sizeof *name; i++)
+            assert_int_equal(symlink("nowhere", folder_at(&d, name[i]).path), 0);
+        assert_int_equal(model_source_open(&p, d.path, NULL, NULL), STENO_OK);
+        if (weights_open_source(&w, &p, linked ? &with : &without) == STENO_OK) weights_close(&w);
+        model_source_close(&p);
+    }
+    assert_string_equal(with.text, without.text);
+    struct arena a;
+    struct meta m;
+    arena_init(&a);
+    meta_init(&m, &a);
+    assert_int_equal(model_source_open(&p, d.path, NULL, NULL), STENO_OK);
+    if (weights_read_settings(&m, &p, &with)) fail_msg("%s", with.text);
+    model_source_close(&p);
+    arena_free(&a);
+    folder_remove(&d);
+}
+
 static void test_folders_of_other_programs_are_named(void **state)
 {
     (void)state;
     static const struct { const char *name[3], *bytes, *text; int status; } c[] = {
-        { { "encoder_model.onnx", "config.json" }, "x", ": this is an ONNX model; take the same model as", STENO_EUNSUPPORTED },
+        { { "encoder_model.onnx", "config.json" }, "x", ": this is an ONNX model; take the same model in", STENO_EUNSUPPORTED },
         { { "final.mdl" }, "x", ": this is a Kaldi model", STENO_EUNSUPPORTED },
-        { { "model_config.nemo" }, "x", ": this is a NeMo model", STENO_EUNSUPPORTED },
+        { { "final.mdl" }, "x", ": this is a Kaldi model; take the same model in a form that is read: a whisper.cpp .bin file",
+          STENO_EUNSUPPORTED },
+        { { "m.nemo" }, "x", ": m.nemo: 1 bytes hold no magic", STENO_EFORMAT },
+        { { "m.nemo", "config.json" }, "", ": m.nemo: the file is empty", STENO_EFORMAT },
+        { { "m.nemo" }, "./model_config.yaml", ": m.nemo is a text file", STENO_EFORMAT },
+        { { "m.nemo" }, "./a\1\2\3", ": m.nemo: magic is 2e 2f 61 01", STENO_EFORMAT },
+        { { "m.nemo", "README.md" }, "version https://git-lfs.github.com/spec/v1\nsize 7\n", ": m.nemo is a pointer of Git LFS",
+          STENO_EUNSUPPORTED },
+        { { "m.nemo", "m.onnx" }, "", ": this is an ONNX model", STENO_EUNSUPPORTED },
+        { { "m.onnx", "ggml-base.bin" }, "lmgg\xd9\xca\1\1", "no model of its own, but ggml-base.bin", STENO_EFORMAT },
         { { "coremldata.bin" }, "x", ": this is a compiled Core ML model", STENO_EUNSUPPORTED },
         { { "weights.npz", "config.json" }, "x", ": weights.npz: 1 bytes hold no magic", STENO_EFORMAT },
         { { "weights.safetensors" }, "<html>", ": weights.safetensors is a web page", STENO_EUNSUPPORTED },
@@ -246,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_a_tar_archive_with_nemo_s_configuration_is_one_of_nemo),
         cmocka_unit_test(test_a_folder_with_a_nemo_file_says_which),
         cmocka_unit_test(test_links_that_lead_nowhere_are_named),
+        cmocka_unit_test(test_links_to_files_that_are_not_needed_may_lead_nowhere),
         cmocka_unit_test(test_folders_of_other_programs_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
  * A tokenizer.json is read, opened and used: whatever allocation fails, and whatever is wrong with it. Ids become text one by one without a
  * split character. */
 #include "api/heap.h"
+#include "folder.h"
 #include "load/tokenizer.h"
 #include "text/tokenizer.h"
 
@@ -198,6 +199,33 @@ static void test_streams_never_split_a_character(void **state)
     arena_free(&a);
 }
 
+static void test_links_that_lead_nowhere_are_passed_over_before_others(void **state)
+{
+    (void)state;
+    static const char *const name[] = { "chat_template.jinja", "chat_template.json", "tokenizer.json", "merges.txt" };
+    static const char *const words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n";
+    const struct folder d = folder_new();
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+        assert_int_equal(symlink("nowhere", folder_at(&d, name[i]).path), 0);
+    for (int there = 0; there < 2; there++) {
+        struct tokenizer_file t;
+        struct weights w = { .name = "made.up" };
+        steno_error e = { 0 };
+        if (there) folder_text(&d, "vocab.txt", words);
+        arena_init(&w.arena);
+        meta_init(&w.meta, &w.arena);
+        assert_int_equal(model_source_open(&w.source, d.path, NULL, NULL), STENO_OK);
+        assert_int_equal(tokenizer_is_there(&w, &e), there ? 1 : STENO_EIO);
+        if (!there) assert_non_null(strstr(e.text, "tokenizer.json': it is a link"));
+        const int rc = tokenizer_read(&t, &w, &names, &e);
+        if (there && rc) fail_msg("%d: %s", rc, e.text);
+        assert_true(there || rc == STENO_EIO);
+        model_source_close(&w.source);
+        arena_free(&w.arena);
+    }
+    folder_remove(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +234,7 @@ int main(void)
         cmocka_unit_test(test_text_cutting_patterns_are_recognised_by_their_parts),
         cmocka_unit_test(test_files_that_are_wrong_are_refused_in_words),
         cmocka_unit_test(test_streams_never_split_a_character),
+        cmocka_unit_test(test_links_that_lead_nowhere_are_passed_over_before_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,6 +102,27 @@ static void test_a_gap_in_vocab_json_is_filled_by_added_tokens(void **state)
     folder_remove(&d);
 }
 
+static void test_links_that_lead_nowhere_are_passed_over_before_others(void **state)
+{
+    (void)state;
+    const struct folder d = folder_new();
+    assert_int_equal(symlink("nowhere", folder_at(&d, "vocab.json").path), 0);
+    assert_int_equal(symlink("nowhere", folder_at(&d, "added_tokens.json").path), 0);
+    struct got *g = read_vocab(d.path);
+    assert_int_equal(g->rc, STENO_EIO);
+    assert_non_null(strstr(g->e.text, "vocab.json': it is a link"));
+    got_free(g);
+    folder_text(&d, "tokens.json", "[\"a\"]");
+    g = read_vocab(d.path);
+    assert_string(g, 0, "a", 1);
+    got_free(g);
+    assert_int_equal(unlink(folder_at(&d, "vocab.json").path), 0);
+    g = read_bytes(&d, "vocab.json", "{\"b\":0}", 7);
+    assert_string(g, 0, "b", 1);
+    got_free(g);
+    folder_remove(&d);
+}
+
 static void test_damaged_vocab_json_is_refused_by_cause(void **state)
 {
     (void)state;
@@ -407,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_every_byte_comes_back_from_the_byte_alphabet),
         cmocka_unit_test(test_vocab_json_may_name_ids_in_any_order),
         cmocka_unit_test(test_a_gap_in_vocab_json_is_filled_by_added_tokens),
+        cmocka_unit_test(test_links_that_lead_nowhere_are_passed_over_before_others),
         cmocka_unit_test(test_damaged_vocab_json_is_refused_by_cause),
         cmocka_unit_test(test_a_string_longer_than_any_token_is_refused),
         cmocka_unit_test(test_tokenizer_json_gives_the_vocabulary_of_its_model),
