@@ -241,6 +241,13 @@ static int only_lowp(const struct kern *k, int *ints)
     return !memcmp((const char *)&below + first, (const char *)k + first, sizeof below - first);
 }
 
+/* The nearest level below that does not cut panels; CPU_C never does. */
+static void init_uncut(struct kern *below, int level)
+{
+    do kern_init(below, --level);
+    while (below->i16_is_cut);
+}
+
 struct check_part { const char *name; void (*fn)(struct check *); };
 
 /* Checks of one table; returns how many failed. */
@@ -281,7 +288,7 @@ static unsigned check_levels(struct check *c, struct kern *k, const char *only)
         }
         if (only && strcmp(only, cpu_level_name(level))) continue;
         kern_init(k, level);
-        if (k->i16_is_cut) kern_init(&below, level - 1);
+        if (k->i16_is_cut) init_uncut(&below, level);
         c->vectors = k->i16_is_cut ? &below : NULL;
         if (only_lowp(k, &ints)) failures += run_parts(c, cpu_level_name(level), lowp, ints ? 5 : 2);
         else failures += run_parts(c, cpu_level_name(level), part, sizeof part / sizeof *part);
@@ -351,7 +358,7 @@ static unsigned check_doubles(struct check *c, struct kern *k, const char *only)
         if (only && strcmp(only, doubled[i].name)) continue;
         kern_init(k, CPU_AVX2);
         for (size_t j = doubled[i].over ? (size_t)doubled[i].over : i; j <= i; j++) {
-            below = *k;
+            if (!k->i16_is_cut) below = *k;
             doubled[j].init(k);
         }
         c->vectors = k->i16_is_cut ? &below : NULL;
