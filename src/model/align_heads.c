@@ -109,14 +109,14 @@ static int choose_from_settings(struct choice *c, const struct meta *m, const ch
     uint32_t layer = 0, n_values = 0;
     choose_none(c);
     for (uint32_t i = 0; i < m->n; i++) {
-        const struct meta_entry *it = &m->entry[i];
-        if (strncmp(it->key, key, n_key) != 0) continue;
-        const char *s = it->key + n_key;
+        struct meta_entry it = m->entry[i];
+        if (strncmp(it.key, key, n_key) != 0) continue;
+        const char *s = it.key + n_key;
         uint32_t pair, at;
         if (!number(&s, &pair) || *s++ != '.' || !number(&s, &at) || *s) return 0; /* not a list of lists */
-        if (pair != n_values / 2 || at != n_values % 2 || it->kind != META_INT || it->i < 0 || it->i > UINT16_MAX) return 0;
-        if (!at) layer = (uint32_t)it->i;
-        else if (!choose(c, layer, (uint64_t)it->i)) return 0;
+        if (pair != n_values / 2 || at != n_values % 2 || !meta_is_whole(&it) || it.i < 0 || it.i > UINT16_MAX) return 0;
+        if (!at) layer = (uint32_t)it.i;
+        else if (!choose(c, layer, (uint64_t)it.i)) return 0;
         n_values++;
     }
     return c->n && n_values % 2 == 0;

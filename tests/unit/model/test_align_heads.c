@@ -224,7 +224,7 @@ static void test_half_official_and_own_lists_are_not_taken_for_each_other(void *
         assert_string_not_equal(half, official);
         find(&s, all[i].name, layers, heads, "half");
         assert_string_equal(s.got.text, half);
-        settings_read(&s, "{\"alignment_heads\": [[0, 0], [1, 2]]}");
+        settings_read(&s, "{\"alignment_heads\": [[0, 0.0], [1.0, 2]]}"); /* floats, too */
         static const char *const shapes[] = { "custom", NULL };
         for (size_t k = 0; k < 2; k++) {
             finds(&s, shapes[k] ? shapes[k] : all[i].name, layers, heads, NULL, "0,0 1,2");
