@@ -2,6 +2,7 @@
  *
  * Blanks are bounded: a model that may write any number of them might write nothing else. */
 #include "search/json_schema.h"
+#include <stdlib.h>
 #include <string.h>
 #include "search/schema_writer.h"
 
@@ -274,6 +275,21 @@ int json_schema_grammar(struct buf *gbnf, const char *schema, size_t n, steno_er
     arena_init(&a);
     int rc = json_tree_read(&w.t, "json_schema", schema, n, &a, e);
     if (!rc) rc = write_all(&w, &a);
+    arena_free(&a);
+    return rc;
+}
+
+int json_schema_blame(const char *schema, size_t n, int rc, steno_error *e)
+{
+    static const char mark[] = "rule \"s";
+    const char *rule = strstr(e->text, mark);
+    if (!rule || !strstr(rule, "never ends")) return rc;
+    const unsigned long at = strtoul(rule + sizeof mark - 1, NULL, 10);
+    struct arena a;
+    struct schema_writer w = { .e = e };
+    arena_init(&a);
+    rc = json_tree_read(&w.t, "json_schema", schema, n, &a, e);
+    if (!rc) rc = schema_refuse(&w, at < w.t.n ? (uint32_t)at : 0, "it never ends: each value has another one in it that it needs");
     arena_free(&a);
     return rc;
 }

@@ -363,6 +363,7 @@ static int open_grammar(struct generator *c)
     if (!rc && (!g->matcher || g->text.len != rules.len || memcmp(g->text.p, rules.p, rules.len) != 0)) {
         parsed_grammar_free(g);
         rc = grammar_open(&g->grammar, rules.p, p->json_schema ? NULL : p->grammar_rule, e);
+        if (rc && p->json_schema) rc = json_schema_blame(p->json_schema, strlen(p->json_schema), rc, e);
         if (!rc) rc = matcher_open(&g->matcher, g->grammar, v, c->n_text, -1, e);
         g->text = rules;
         rules = (struct buf){ 0 };

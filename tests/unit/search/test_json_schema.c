@@ -276,18 +276,31 @@ static void test_a_schema_is_at_most_so_deep(void **state)
     }
 }
 
-/* A schema that only leads back to itself has no text at all: the grammar reports it. */
+/* A schema that only leads back to itself has no text at all: its place is named, not the rule that was made of it. */
 static void test_a_schema_without_end_is_no_grammar(void **state)
 {
     (void)state;
-    struct buf gbnf = { 0 };
-    struct grammar *g;
-    steno_error e = { 0 };
-    const char *schema = "{\"type\":\"array\",\"items\":{\"$ref\":\"#\"},\"minItems\":1}";
-    assert_int_equal(json_schema_grammar(&gbnf, schema, strlen(schema), &e), STENO_OK);
-    assert_int_equal(grammar_open(&g, gbnf.p, NULL, &e), STENO_EARG);
-    assert_non_null(strstr(e.text, "never ends"));
-    buf_free(&gbnf);
+    static const struct { const char *schema, *why; } row[] = {
+        { "{\"type\":\"array\",\"items\":{\"$ref\":\"#\"},\"minItems\":1}", "json_schema, the whole: it never ends" },
+        { "{\"properties\":{\"a\":{\"$ref\":\"#/$defs/b\"}},\"$defs\":{\"b\":{\"properties\":{\"c\":{\"$ref\":\"#/$defs/b\"}},"
+          "\"required\":[\"c\"]}}}", "json_schema, /$defs/b: it never ends" },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct buf gbnf = { 0 };
+        struct grammar *g;
+        steno_error e = { 0 };
+        const char *schema = row[i].schema;
+        const size_t n = strlen(schema);
+        assert_int_equal(json_schema_grammar(&gbnf, schema, n, &e), STENO_OK);
+        assert_int_equal(grammar_open(&g, gbnf.p, NULL, &e), STENO_EARG);
+        assert_non_null(strstr(e.text, "never ends"));
+        assert_int_equal(json_schema_blame(schema, n, STENO_EARG, &e), STENO_EARG);
+        if (!strstr(e.text, row[i].why)) fail_msg("%s: %s", schema, e.text);
+        snprintf(e.text, sizeof e.text, "line 1: another fault");
+        assert_int_equal(json_schema_blame(schema, n, STENO_EARG, &e), STENO_EARG);
+        assert_string_equal(e.text, "line 1: another fault");
+        buf_free(&gbnf);
+    }
 }
 
 int main(void)
