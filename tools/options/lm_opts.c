@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 enum { RULES_MAX = 4 << 20 };
 
@@ -52,12 +53,22 @@ static int read_file(struct lm_params *out, const char *option, const char *path
     }
 }
 
+/* A grammar has "::=" and a schema begins with a brace or is true or false: other text is the name of a file if there is one. */
+static int check_no_file(const char *option, const char *text, int is_rules)
+{
+    if (!text || is_rules || access(text, F_OK) != 0) return EXIT_OK;
+    return message_usage("--%s takes the text itself: for the file %s write --%s-file", option, text, option);
+}
+
 /* Read the grammar or the schema; at most one of them is given. */
 static int read_rules(struct lm_params *out, const struct lm_opts *o)
 {
     const int n = (o->grammar != NULL) + (o->grammar_file != NULL) + (o->json_schema != NULL) + (o->json_schema_file != NULL);
     if (n > 1) return message_usage("--grammar, --grammar-file, --json-schema and --json-schema-file exclude each other");
-    int code = EXIT_OK;
+    int code = check_no_file("grammar", o->grammar, o->grammar && strstr(o->grammar, "::="));
+    if (code == EXIT_OK)
+        code = check_no_file("json-schema", o->json_schema, o->json_schema && o->json_schema[strspn(o->json_schema, " \t\r\n")] == '{');
+    if (code != EXIT_OK) return code;
     out->p.grammar = o->grammar;
     out->p.json_schema = o->json_schema;
     if (o->grammar_file) {

@@ -67,6 +67,14 @@ expect 2 "a prompt without room is refused" generate -m "$LM" -f huge.txt
 err_has "leave no room in a context of 1024, and the model was trained for no more"
 expect 2 "a raw prompt without room is refused" generate -m "$LM" --raw -f huge.txt
 refused "--json-schema: line 1, byte 1: the text ends inside a value" generate -m "$LM" --json-schema '{' hi
+echo '{"type": "null"}' >schema.json
+echo 'root ::= "a"' >rules.gbnf
+refused "--json-schema takes the text itself: for the file schema.json write --json-schema-file" \
+    generate -m "$LM" --json-schema schema.json hi
+refused "--grammar takes the text itself: for the file rules.gbnf write --grammar-file" generate -m "$LM" --grammar rules.gbnf hi
+refused "--json-schema: line 1" generate -m "$LM" --json-schema none.json hi
+refused "--json-schema, the whole: it never ends" generate -m "$LM" --json-schema '{"type":"array","items":{"$ref":"#"},"minItems":1}' hi
+rm schema.json rules.gbnf
 refused "grammar, line 1" generate -m "$LM" --grammar 'root := "a"' hi
 
 # Markers in a user's prompt are text; in a template that the user gives they are markers.
