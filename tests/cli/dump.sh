@@ -1,8 +1,8 @@
 # steno: what a network makes of a clip, and how far it is from the reference's. SPDX-License-Identifier: MIT
 . "$(dirname "$0")/lib.sh"
 
-npy() { # npy SHAPE NUMBERS...: f32 as bytes in octal, written by printf
-    local head="{'descr': '<f4', 'fortran_order': False, 'shape': ($1), }"
+npy() { # npy SHAPE NUMBERS...: f32 as bytes in octal, written by printf; BY_COLUMNS=True: column after column
+    local head="{'descr': '<f4', 'fortran_order': ${BY_COLUMNS-False}, 'shape': ($1), }"
     printf '\223NUMPY\1\0'; le 2 ${#head}; printf %s "$head"
     shift
     printf '%b' "$@"
@@ -12,6 +12,15 @@ npy "2," "$ONE" "$TWO" >a.npy
 npy "2," "$ONE" "$ONE" >b.npy
 npy "1, 2" "$ONE" "$TWO" >c.npy
 npy "3," "$ONE" "$TWO" >cut.npy
+BY_COLUMNS=True npy "2," "$ONE" "$TWO" >line.npy
+BY_COLUMNS=True npy "1, 2, 1" "$ONE" "$TWO" >row.npy
+BY_COLUMNS=True npy "2, 2" "$ONE" "$TWO" "$ONE" "$TWO" >square.npy
+expect 0 "columns of one dimension are rows" compare a.npy line.npy
+out_has "line.npy: 2, cosine 1.000000000"
+expect 0 "so they are where the others are 1" compare row.npy row.npy
+expect 4 "other columns are refused" compare square.npy square.npy
+err_has "it is stored by columns"
+rm line.npy row.npy square.npy
 expect 0 "compare finds a file equal to itself" compare a.npy a.npy
 is "compare prints no difference for equal files" "$(cat "$T/out")" \
     "a.npy: 2, cosine 1.000000000, relative error 0, maximum difference 0 at 0: 1, 1"

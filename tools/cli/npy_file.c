@@ -45,6 +45,14 @@ static const char *read_shape(struct npy *a, const char *p)
     return *p == ')' ? NULL : "its shape is truncated";
 }
 
+/* Do all numbers lie along one dimension? Then columns and rows are the same. */
+static int is_line(const struct npy *a)
+{
+    int n = 0;
+    for (int i = 0; i < a->n_dims; i++) n += a->dim[i] != 1;
+    return n < 2;
+}
+
 const char *npy_read(struct npy *a, const uint8_t *bytes, size_t n)
 {
     enum { HEAD_MAX = 1 << 16 };
@@ -60,8 +68,9 @@ const char *npy_read(struct npy *a, const uint8_t *bytes, size_t n)
     const char *type = value_of(head, "'descr'"), *order = value_of(head, "'fortran_order'"), *bad = NULL;
     const size_t sz = type && strncmp(type, "'<f4'", 5) == 0 ? 4 : type && strncmp(type, "'<f8'", 5) == 0 ? 8 : 0;
     if (!sz) bad = "its numbers are neither <f4 nor <f8";
-    else if (!order || strncmp(order, "False", 5) != 0) bad = "it is stored by columns (fortran_order), not by rows";
     else bad = read_shape(a, value_of(head, "'shape'"));
+    if (!bad && (!order || strncmp(order, "False", 5) != 0) && !is_line(a))
+        bad = "it is stored by columns (fortran_order), not by rows";
     free(head);
     if (!bad && a->n > (n - at - len) / sz) bad = "its numbers are truncated";
     if (!bad && !(a->v = malloc((a->n + 1) * sizeof *a->v))) bad = "out of memory";
