@@ -207,6 +207,7 @@ static const char *read_way(struct hub_spec *s, int hub, char *const *part, int 
 
 static const char *read_path(struct hub_spec *s, int hub, char *path)
 {
+    static const char *const others[] = { "datasets", "spaces", "studios", "collections", "papers", "organization", "docs", "blog" };
     char *part[MOST_PARTS];
     int n = 0;
     for (char *save = NULL, *p = strtok_r(path, "/", &save); p; p = strtok_r(NULL, "/", &save)) {
@@ -214,8 +215,8 @@ static const char *read_path(struct hub_spec *s, int hub, char *path)
         if (unescape(p)) return "it has a % without two digits after it";
         part[n++] = p;
     }
-    if (n && (strcmp(part[0], "datasets") == 0 || strcmp(part[0], "spaces") == 0 || strcmp(part[0], "studios") == 0))
-        return "it is not the page of a model";
+    for (size_t i = 0; n && i < sizeof others / sizeof *others; i++)
+        if (strcmp(part[0], others[i]) == 0) return "it is not the page of a model";
     const int from = hub == HUB_MS && n && strcmp(part[0], "models") == 0;
     if (n < from + 2) return "it does not name a model, as ORG/NAME";
     if (join_parts(s->id, sizeof s->id, part, from, from + 2)) return "its ORG/NAME is too long";

@@ -320,6 +320,9 @@ class Names(Case):
                           ("https://huggingface.co/a/b/blob/main/..%2f..%2fx", "a part of it is empty"), ("https://huggingface.co/a/b%2", "without two digits after it"),
                           ("https://huggingface.co/a/b/blob/main/x%0ay", "control characters"), ("https://huggingface.co/a/" + "b" * 99, "too long"),
                           ("https://huggingface.co/a/b/blob/main/" + "/".join("d" * 99), "too many parts"), ("https://www.modelscope.cn/datasets/a/b", "not the page of a model"),
+                          ("https://modelscope.cn/collections/x", "not the page of a model"), ("https://www.modelscope.cn/organization/a", "not the page of a model"),
+                          ("https://huggingface.co/collections/a/b-1", "not the page of a model"), ("https://huggingface.co/papers/1", "not the page of a model"),
+                          ("https://modelscope.cn/collections/x/y", "not the page of a model"), ("https://huggingface.co/docs/a", "not the page of a model"),
                           ("https://user:word@huggingface.co/a/b", "not a page of"), ("https://huggingface.co/-a/b", "begins or ends"),
                           ("https://huggingface.co/a/b/blob/main/" + "x" * 300, "too long"), ("https://huggingface.co/a/b/tree/" + "x" * 300, "too long")):
             with self.subTest(url=url):
