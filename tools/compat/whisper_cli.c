@@ -31,7 +31,7 @@ static int put_beam(struct compat_call *c, const char *value)
     return EXIT_OK;
 }
 
-/* Without --grammar-rule whisper-cli reads the grammar, ends if it has no rule, and does not use it. */
+/* Without --grammar-rule whisper-cli parses the grammar, ends if that fails, and does not use it. Here it is only searched for a rule. */
 static int check_unused_grammar(const char *value)
 {
     enum { NO_RULES = 4, MOST = 1 << 20 }; /* the exit code of whisper-cli */
@@ -40,9 +40,10 @@ static int check_unused_grammar(const char *value)
     const enum text_file how = is_file ? text_file_read(&text, value, 0, MOST, why, sizeof why) : TEXT_FILE_READ;
     const int has_rules = how == TEXT_FILE_READ && strstr(is_file ? text : value, "::=") != NULL;
     free(text);
-    if (how == TEXT_FILE_NO_MEMORY) return EXIT_MEMORY;
     if (how != TEXT_FILE_READ) message_file(value, why);
-    else if (has_rules)
+    if (how == TEXT_FILE_NO_MEMORY) return EXIT_MEMORY;
+    if (how != TEXT_FILE_READ) return NO_RULES;
+    if (has_rules)
         message("--grammar is not used without --grammar-rule, as in whisper-cli: name the rule with which sentences begin");
     else message("--grammar: %s \"%s\" has no rule (name ::= ...)", is_file ? "the file" : "there is no such file, and the text", value);
     return has_rules ? EXIT_OK : NO_RULES;
