@@ -62,6 +62,7 @@ enum { ARGS_RUN = -1 }; /* returned by args_parse: continue */
 enum { ARGS_MAX = 192 };
 struct args_given {
     const struct args *args;
+    const char *program, *own; /* whose command line it is, and the options that this program sets by itself, " --NAME" each; NULL: none */
     struct { char how; const char *text; } row[ARGS_MAX]; /* how: 0 not given, '-' --NAME, '!' --no-NAME, else the letter */
 };
 

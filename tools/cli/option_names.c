@@ -60,6 +60,30 @@ const char *option_name(char out[OPTION_TEXT_SZ], const struct args_given *g, co
     return out;
 }
 
+/* Was the option set by another program's command line, and not typed? */
+static int is_own(const struct args_given *g, int i)
+{
+    char word[2][80];
+    if (!g || !g->own || !is_given(g, i)) return 0;
+    for (int no = 0; no < 2; no++) {
+        const size_t n = (size_t)snprintf(word[no], sizeof word[no], " --%s%s", no ? "no-" : "", g->args->rows[i].name);
+        for (const char *at = g->own; (at = strstr(at, word[no])) != NULL; at += n)
+            if (!at[n] || strchr(" =", at[n])) return 1;
+    }
+    return 0;
+}
+
+/* Names the other program in a reason about an option that its user did not type and so cannot leave out. row: the option, or -1 */
+static void blame(char *text, size_t room, const struct args_given *g, int row)
+{
+    static const char advice[] = ": leave it out";
+    size_t n = strlen(text);
+    const size_t end = sizeof advice - 1;
+    if (row < 0 || !is_own(g, row)) return;
+    if (n > end && !strcmp(text + n - end, advice)) n -= end;
+    snprintf(text + n, room - n, ", and \"%s\" sets it: give another model, or use steno's own options", g->program);
+}
+
 /* ---- the library's reasons --------------------------------------------------------------------------------------------------- */
 
 static int is_part_of_name(char c)
@@ -72,17 +96,20 @@ const char *option_reason(char out[OPTION_TEXT_SZ], const struct args_given *g, 
 {
     char name[OPTION_TEXT_SZ];
     size_t at = 0;
+    int subject = -1;
     out[0] = '\0';
     for (const char *p = reason; *p && at + 1 < OPTION_TEXT_SZ;) {
         size_t n = 0;
         while (is_part_of_name(p[n])) n++;
         const int may_be = n > 0 && (p == reason || memchr(p, '_', n));
         const int row = may_be ? row_of_field(g, p, n) : -1;
+        if (row >= 0 && subject < 0) subject = row;
         if (row >= 0) spell(name, g, row);
         else snprintf(name, sizeof name, "%.*s", (int)(n ? n : 1), p);
         at += (size_t)snprintf(out + at, OPTION_TEXT_SZ - at, "%s", name);
         p += n ? n : 1;
     }
+    blame(out, OPTION_TEXT_SZ, g, subject);
     return out;
 }
 
@@ -92,6 +119,7 @@ struct names {
     const struct args_given *given;
     char text[2][OPTION_TEXT_SZ]; /* of the last two names, because the caller may still use one */
     int turn;
+    int subject; /* the first row that was named; -1: none */
 };
 
 /* A typed output format that needs the field, or NULL. */
@@ -111,6 +139,7 @@ static const char *name(void *user, const char *field, int with_value)
     struct names *n = user;
     const int i = row_of_field(n->given, field, strlen(field));
     if (i < 0) return strcmp(field, "task") == 0 ? n->given->args->verb : NULL;
+    if (n->subject < 0) n->subject = i;
     char *out = n->text[n->turn ^= 1];
     spell(out, n->given, i);
     const char *format = is_given(n->given, i) ? NULL : format_that_asks(n->given, field);
@@ -129,10 +158,11 @@ static int asked(void *user, const char *field)
 
 int option_check(const struct args_given *g, const steno_model *m, enum steno_call call, const void *params)
 {
-    struct names own = { .given = g };
+    struct names own = { .given = g, .subject = -1 };
     const steno_param_names names = { .size = sizeof names, .user = &own, .name = name, .asked = asked };
     steno_error e = { 0 };
     const int rc = steno_params_check(m, call, params, &names, &e);
+    blame(e.text, sizeof e.text, g, own.subject);
     return rc == STENO_OK ? EXIT_OK : message_usage("%s", e.text);
 }
 

@@ -18,7 +18,7 @@ void option_forget(struct args_given *g, const char *name);
 /* The option as typed, "--no-NAME" or "-x"; otherwise "--NAME". @return out */
 const char *option_name(char out[OPTION_TEXT_SZ], const struct args_given *g, const char *name);
 
-/* Replace field names in a reason by option names. @return out */
+/* Replace field names in a reason by option names, and name another program that sets the first of them. @return out */
 const char *option_reason(char out[OPTION_TEXT_SZ], const struct args_given *g, const char *reason);
 
 /* Let the library check the parameters; those whose options were typed count as requested. @return EXIT_OK or EXIT_USAGE, after a

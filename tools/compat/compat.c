@@ -158,6 +158,25 @@ struct made { /* a generated word */
     char text[];
 };
 
+/* Was an option of this name typed, in the other program's spelling? */
+static int is_typed(const struct compat_call *c, const char *word)
+{
+    char name[64];
+    const size_t n = strcspn(word, "=");
+    snprintf(name, sizeof name, "%.*s", (int)n, word);
+    if (compat_is_given(c, name)) return 1;
+    for (size_t i = 2; i < n && i < sizeof name; i++)
+        if (name[i] == '-') name[i] = '_';
+    return compat_is_given(c, name);
+}
+
+static void note_own(struct compat_call *c, const char *word)
+{
+    const size_t at = strlen(c->own), n = strlen(word);
+    if (c->is_own && !strncmp(word, "--", 2) && !is_typed(c, word) && at + n + 2 < sizeof c->own)
+        snprintf(c->own + at, sizeof c->own - at, " %s", word);
+}
+
 void compat_put_word(struct compat_call *c, const char *word)
 {
     if (c->n_words == c->room) {
@@ -196,6 +215,7 @@ void compat_put_format(struct compat_call *c, const char *fmt, ...)
     const int n = vsnprintf(NULL, 0, fmt, ap);
     char *text = n < 0 ? NULL : put_room(c, (size_t)n);
     if (text) vsnprintf(text, (size_t)n + 1, fmt, again);
+    if (text) note_own(c, text);
     va_end(again);
     va_end(ap);
 }
@@ -223,9 +243,11 @@ static int translate(struct compat_call *c)
         const struct compat_option *o = &c->compat->options[i];
         const int holds = !o->name || c->is_given[i] || o->dflt;
         if (!holds || (c->given & o->needs) != o->needs) continue;
+        c->is_own = !c->is_given[i] && !c->value[i];
         if (o->put) code = o->put(c, value_of(c, i));
         else if (o->to) put_words(c, o->to, value_of(c, i));
     }
+    c->is_own = 0;
     if (c->n_inputs && code == EXIT_OK) compat_put_word(c, "--");
     for (int i = 0; i < c->n_inputs && code == EXIT_OK; i++) compat_put_word(c, c->input[i]);
     return code;

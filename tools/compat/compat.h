@@ -77,6 +77,8 @@ struct compat_call {
     char **word;         /* [n_words] steno words */
     int n_words;
     int room;            /* capacity of `word` */
+    int is_own;          /* 1: words that are added were not typed */
+    char own[512];       /* options among these, " --NAME" each */
     void *made;          /* memory of generated words */
     int failed;          /* 1: memory for words ran out */
 };

@@ -75,7 +75,8 @@ static void write_result(struct sink *f, const struct transcript *t, unsigned gi
 
 static int recognise(struct compat_call *c)
 {
-    const struct transcribe_as as = { .write = write_result, .given = (unsigned)c->given, .as_file_asks = 1, .notes = 1 };
+    const struct transcribe_as as = { .write = write_result, .given = (unsigned)c->given, .program = c->compat->name,
+                                      .own = c->own, .as_file_asks = 1, .notes = 1 };
     return compat_code(c, transcribe_as(c->n_words, c->word, &as));
 }
 

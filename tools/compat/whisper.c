@@ -293,7 +293,8 @@ static int run(struct compat_call *c)
     }
     struct run r = { .verbose = is_true(c, "--verbose"), .language = compat_value(c, "--language") };
     if (ends_in_en(compat_value(c, "--model")) && !is_english(r.language)) r.language = "en";
-    const struct transcribe_as as = { .user = &r, .begin = begin, .segment = segment, .before_writing = before_writing, .notes = 1 };
+    const struct transcribe_as as = { .user = &r, .begin = begin, .segment = segment, .before_writing = before_writing, .notes = 1,
+                                      .program = c->compat->name, .own = c->own };
     return compat_code(c, transcribe_as(c->n_words, c->word, &as));
 }
 

@@ -354,7 +354,8 @@ int whisper_cli_run(struct compat_call *c)
                                           .special = (c->given & WCLI_SPECIAL) != 0, .by_words = compat_is_given(c, "--split-on-word") };
     if (r.rules.max_len || c->given & (WCLI_FULL | WCLI_WTS)) r.rules.sound = &r.sound;
     if (r.rules.max_len) r.result.given |= WCLI_CUT;
-    const struct transcribe_as as = { .user = &r, .plan = plan, .opened = opened, .begin = begin, .samples = samples, .attempt = attempt,
+    const struct transcribe_as as = { .user = &r, .program = c->compat->name, .own = c->own, .plan = plan, .opened = opened,
+                                      .begin = begin, .samples = samples, .attempt = attempt,
                                       .segment = segment, .output = output, .parts = (int)number_of(c, "--processors"), .uncut = 1,
                                       .notes = !(c->given & (WCLI_QUIET | WCLI_DETECT)),
                                       .language_only = (c->given & WCLI_DETECT) != 0 };

@@ -341,5 +341,6 @@ int transcribe_as(int argc, char **argv, const struct transcribe_as *as)
     struct transcribe_opts o = { .decode = DECODE_OPTS_UNSET, .engine.given = &given, .as = as };
     int n;
     const int code = args_parse(&transcribe_args, &o, &given, argc, argv, &n);
+    if (as) given.program = as->program, given.own = as->own;
     return code == ARGS_RUN ? run(&o, argv, n) : code;
 }

@@ -9,6 +9,7 @@
 
 struct transcribe_as {
     unsigned given; /* the dialect's bits */
+    const char *program, *own; /* as in struct args_given */
     void *user;
     void (*write)(struct sink *f, const struct transcript *t, unsigned given); /* replaces a format on standard output */
     /* Print a segment on standard output when it arrives. `who` is its speaker, NULL if speakers are off. */

@@ -37,6 +37,19 @@ out_has "nothing: it is about graphics processors"
 expect 0 "--version prints the version" $W --version
 out_has "steno "
 
+# ---- an option that the program sets by itself is its own fault
+Q=$SRC/tests/data/qwen3_asr
+# shellcheck disable=SC2086
+expect 1 "a model of another family is refused" $W -m "$Q" zh.wav
+err_has '--gelu is for encoder-decoder models; this qwen3-asr model does not serve it, and "whisper-cli" sets it: give another model'
+# shellcheck disable=SC2086
+expect 1 "an option that was typed is to be left out" $W -m "$Q" -tr zh.wav
+err_has "--gelu"
+expect 2 "whisper sets its task" --compat whisper --model "$Q" zh.wav
+err_has '--task is for multilingual encoder-decoder models; this qwen3-asr model does not serve it, and "whisper" sets it'
+expect 2 "a task that was typed is to be left out" --compat whisper --model "$Q" --task translate zh.wav
+err_has "this qwen3-asr model does not serve it: leave it out"
+
 # ---- a grammar that is not used is reported; whisper-cli ends with 4 if it has no rule
 printf '# nothing\n' >none.gbnf
 printf 'root ::= "one"\n' >one.gbnf
