@@ -671,8 +671,8 @@ enum steno_flag {
                                       tokens repeated at least four times in a row, over eight tokens or more */
     STENO_FLAG_NO_SPEECH = 2,      /* no-speech probability above its threshold; or a steady level, within 4 dB from half a second before
                                       the segment to half a second after it: silence, tones, steady noise. Of text that was left out
-                                      also: stationary spectra, as in music; or no speech, as the guards of its model
-                                      find */
+                                      also: stationary spectra, as in music; or the guards of its model found no
+                                      speech */
     STENO_FLAG_LOW_CONFIDENCE = 4, /* avg_logprob below its threshold */
     STENO_FLAG_RETRIED = 8,        /* the text is not from the first attempt */
     STENO_FLAG_UNFINISHED = 16     /* of an attempt: it has no complete sentence of the grammar, so it gives no text */
@@ -681,7 +681,7 @@ enum steno_flag {
 /** What to do about doubtful text. */
 enum steno_guards {
     STENO_GUARDS_OFF = 0,  /* follow the reference; no flags */
-    /* The default: the reference's text with flags, except for some rules. Those of Whisper:
+    /* The default: the reference's text with flags, with these exceptions. Whisper:
      *   - A segment with a steady level is left out (steno_left_out).
      *   - If every attempt fails, the best is kept, not the last. Order: an attempt that ended by itself before a loop that was cut off;
      *     avg_logprob at or above its threshold before one below; no repetition before repetition; then the higher avg_logprob.
@@ -693,9 +693,11 @@ enum steno_guards {
      *   - A window is not speech if its first text has a flag and its spectra are stationary, as of notes, chords and hum. For more than
      *     half of the time they change by less than 3 dB in 60 ms. In no half second do half of the frames change by more than 5 dB.
      * Of the other models: a token with its word is left out if nothing from a second before it to a second after it is louder than the
-     * last of 16 bits, or if those two seconds are steady: means over 50 ms vary by less than 1.4 dB. A stream knows the audio up to the
-     * end of its chunk only, so steady sound in its first two seconds keeps its text. Audio language models have no times of tokens: the
-     * text of a clip is left out if all of the clip is so. Music and sounds that change keep their text. */
+     * last of 16 bits, or if those two seconds are steady: means over 50 ms vary by less than 1.4 dB, and the loudest bands by less than
+     * 6.5 dB. Speech with peaks of three steps of 16 bits is kept. In noise that is 5 dB louder, some of it is left out, and so are
+     * notes sung for two seconds. A stream knows the audio up to the end of its chunk only, so steady sound in its first two seconds
+     * keeps its text. Audio language models have no times of tokens: the text of a clip is left out if all of the clip is so. Music and
+     * sounds that change keep their text. */
     STENO_GUARDS_FLAG = 1,
     /* As STENO_GUARDS_FLAG; of Whisper, windows flagged for repetition or low confidence are decoded again: without previous text, then at
      * rising temperatures. If every attempt is flagged the best is kept, by the same order. Windows with a steady level are not decoded,

@@ -85,7 +85,7 @@ static int64_t frames_end(struct sample_frames *f, float *out, size_t ld)
 
 enum {
     STEP_ALONE = 101,                                     /* frames in a step of one thread */
-    STEP_TEAM = 1024,                                     /* frames in a step of several threads */
+    STEP_TEAM = FBANK_LEVELS / 2,                         /* frames in a step of several threads */
     GROUP = FBANK_HOP * (STFT_GROUP - 1) + FBANK_WINDOW,  /* samples that a thread processes at a time */
     SUMS = 4,
     BEFORE = FBANK_WINDOW / 2                             /* zeros before the first sample of centred frames */
@@ -113,7 +113,7 @@ struct fbank {
     int64_t samples;      /* pushed */
     int64_t frames, rows; /* computed, written */
     int64_t frame_pos;
-    float *level;         /* [n_level] of frame t at t % n_level; NULL: not needed */
+    struct frame_level *level; /* [n_level] of frame t at t % n_level; NULL: not needed */
     int64_t n_level;
     struct mel_clip clip; /* used for log-mel; the members above are then unused */
     struct sample_frames frames_of; /* used where rows are frames of samples; the members above are then unused */
@@ -158,6 +158,8 @@ static void frames_run(void *arg, int64_t first, int n, int slot)
         else frame_prepare(frame, t->samples + i * FBANK_HOP);
     }
     b->kern->spectra(j->out + first * b->n_mels, t->frame, FBANK_FFT, (size_t)n, &b->spectrum, t->scratch);
+    for (int64_t i = first; i < first + n && j->f->level; i++) /* a step has fewer frames than the ring */
+        j->f->level[(j->f->frames + i) % j->f->n_level] = level_of_frame(b, j->out + i * b->n_mels);
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------------------- */
@@ -321,8 +323,6 @@ static void frames_add(struct fbank *f, const float *pcm, int64_t n, int64_t com
     float *frame = f->frame + (size_t)(f->frames - f->frame_pos) * (size_t)f->bank->n_mels;
     struct fbank_job job = { f, { f->held, pcm, f->len, n, LIMIT }, frame };
     stft_run(f->team, complete, frames_run, &job);
-    for (int64_t t = 0; t < complete && f->level; t++)
-        f->level[(f->frames + t) % f->n_level] = level_of_frame(f->bank, frame + t * f->bank->n_mels);
     f->len += n - complete * FBANK_HOP;
     stft_copy(f->held, &job.span, complete * FBANK_HOP, f->len);
     f->frames += complete;
@@ -406,7 +406,7 @@ int64_t fbank_clip(struct fbank *f, const float *pcm, int64_t n, float *out, siz
     return rows;
 }
 
-void fbank_levels(struct fbank *f, float *level, int64_t n)
+void fbank_levels(struct fbank *f, struct frame_level *level, int64_t n)
 {
     f->level = level;
     f->n_level = n;

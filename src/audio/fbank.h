@@ -35,8 +35,8 @@ struct fbank_bank {
     struct spectrum spectrum;     /* window: Hamming times 32768, exact in every implementation, or Hann; bands: [n_mels, FBANK_FFT / 2 +
                                    * 1] */
     const float *shift, *scale;   /* [n_mels * lfr_m]: row = (x + shift) * scale, or both NULL; kept, not copied */
-    float last_bit[SPECTRUM_BANDS]; /* noise of the last of 16 bits in each band, as the frames have it: what is below holds no sound */
-    float quiet;                  /* level of that noise (steady.h) */
+    float last_bit[SPECTRUM_BANDS], last_power[SPECTRUM_BANDS]; /* noise of the last of 16 bits in each band, as the frames have it and as
+                                                                  * power: what is below holds no sound */
     int frame, margin;            /* for rows that are frames: samples of a frame, and of the margin on each side; 0: rows are filter
                                    * banks */
 };
@@ -102,8 +102,11 @@ void fbank_normalise(const struct fbank *f, float *x, size_t ld);
 /* The rows of pcm[n] by itself, of any kind. @return their number: fbank_begin, then fbank_rows_for(f, n, 1) */
 int64_t fbank_clip(struct fbank *f, const float *pcm, int64_t n, float *out, size_t ld);
 int64_t fbank_samples(const struct fbank *f); /* pushed since begin */
-/* Levels of frames (steady.h): that of frame t since begin goes to level[t % n]. The memory is the caller's; level NULL: none */
-void fbank_levels(struct fbank *f, float *level, int64_t n);
+/* Levels of frames (steady.h): that of frame t since begin goes to level[t % n]. n: FBANK_LEVELS or more. The memory is the caller's;
+ * level NULL: none */
+enum { FBANK_LEVELS = 2048 };
+struct frame_level;
+void fbank_levels(struct fbank *f, struct frame_level *level, int64_t n);
 const struct fbank_bank *fbank_bank_in(const struct fbank *f);
 int64_t fbank_frames(const struct fbank *f); /* since begin; of log-mel: of the last clip */
 #endif

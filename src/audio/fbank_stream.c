@@ -57,8 +57,7 @@ void level_measure(float *level, const float *pcm, int64_t n, steno_team *team)
 
 /* ---- reading ----------------------------------------------------------------------------------------------------------------- */
 
-enum { GATHER_CHUNKS = 5, STREAM_LEVELS = 2048 /* 20 s: rows of a stream in a run, and those that were read ahead */,
-       NEAR_FRAMES = 100 /* a second: how far from its sound a token may be */ };
+enum { GATHER_CHUNKS = 5, NEAR_FRAMES = 100 /* a second: how far from its sound a token may be */ };
 
 static int64_t gather_of(const steno_team *team) { return FBANK_STREAM_CHUNK * (team_threads(team) > 1 ? GATHER_CHUNKS : 1); }
 
@@ -67,11 +66,7 @@ static size_t pcm_len(int64_t clip, const steno_team *team)
     return (size_t)(clip ? clip + 1 : gather_of(team));
 }
 
-static size_t level_len(int64_t clip)
-{
-    const size_t n = clip ? (size_t)(clip / FBANK_HOP) + 1 : 0;
-    return n > STREAM_LEVELS ? n : STREAM_LEVELS;
-}
+static size_t level_len(int64_t clip) { return clip ? (size_t)(clip / FBANK_HOP) + 1 : 0; }
 
 size_t fbank_stream_memory(const struct fbank_bank *bank, int64_t clip, const steno_team *team)
 {
@@ -89,10 +84,32 @@ int fbank_stream_init(struct fbank_stream *r, struct arena *a, const struct fban
     r->team = team;
     r->gather = gather_of(team);
     r->pcm = arena_array(a, pcm_len(clip, team), sizeof *r->pcm);
-    r->level = arena_array(a, level_len(clip), sizeof *r->level);
-    r->n_level = (int64_t)level_len(clip);
-    fbank_levels(r->fbank, r->level, r->n_level);
-    return r->pcm && r->level ? STENO_OK : err_nomem(e, pcm_len(clip, team) * sizeof *r->pcm, "audio");
+    if (clip) r->level = arena_array(a, level_len(clip), sizeof *r->level);
+    return r->pcm && (r->level || !clip) ? STENO_OK : err_nomem(e, pcm_len(clip, team) * sizeof *r->pcm, "audio");
+}
+
+/* Frames of the longest clip; of a stream, those of a run, near it and read ahead, 20 s. */
+static size_t heard_len(const struct fbank_bank *bank, int32_t rows)
+{
+    const size_t n = (size_t)(fbank_samples_of_rows(bank, rows) / FBANK_HOP) + FBANK_LFR_MAX;
+    return n > FBANK_LEVELS ? n : FBANK_LEVELS;
+}
+
+size_t fbank_stream_hear_memory(const struct fbank_bank *bank, int32_t rows)
+{
+    return heard_len(bank, rows) * sizeof(struct frame_level);
+}
+
+int fbank_stream_hear(struct fbank_stream *r, struct arena *a, int32_t rows, steno_error *e)
+{
+    r->n_heard = (int64_t)heard_len(fbank_bank_in(r->fbank), rows);
+    r->heard = arena_array(a, (size_t)r->n_heard, sizeof *r->heard);
+    return r->heard ? STENO_OK : err_nomem(e, (size_t)r->n_heard * sizeof *r->heard, "audio");
+}
+
+void fbank_stream_hears(struct fbank_stream *r, int on)
+{
+    fbank_levels(r->fbank, on ? r->heard : NULL, r->n_heard);
 }
 
 void fbank_stream_close(struct fbank_stream *r)
@@ -274,13 +291,13 @@ static int64_t frame_of(const struct fbank_bank *b, int64_t row)
 }
 
 /* Is there no speech in frames [from, to)? */
-static int frames_lack_speech(const struct fbank_stream *r, const struct fbank_bank *b, int64_t from, int64_t to)
+static int frames_lack_speech(const struct fbank_stream *r, int64_t from, int64_t to)
 {
-    float level[2 * NEAR_FRAMES + FBANK_LFR_MAX];
-    const int64_t oldest = fbank_frames(r->fbank) - r->n_level;
+    struct frame_level level[2 * NEAR_FRAMES + FBANK_LFR_MAX];
+    const int64_t oldest = fbank_frames(r->fbank) - r->n_heard;
     if (from < oldest) return 0; /* not known any more */
-    for (int64_t t = from; t < to; t++) level[t - from] = r->level[t % r->n_level];
-    return levels_lack_speech(level, to - from, b->quiet);
+    for (int64_t t = from; t < to; t++) level[t - from] = r->heard[t % r->n_heard];
+    return levels_lack_speech(level, to - from);
 }
 
 void fbank_stream_mute(const struct fbank_stream *r, int64_t row, int n, int64_t end, uint8_t *mute)
@@ -290,7 +307,7 @@ void fbank_stream_mute(const struct fbank_stream *r, int64_t row, int n, int64_t
     for (int i = 0; i < n; i++) {
         const int64_t first = frame_of(b, row + i) - NEAR_FRAMES, all_near = frame_of(b, row + i + 1) + NEAR_FRAMES - first;
         const int64_t begin = first > 0 ? first : 0, to = begin + all_near < last ? begin + all_near : last, from = to - all_near;
-        mute[i] = (uint8_t)frames_lack_speech(r, b, from < 0 ? 0 : from < begin ? from : begin, to);
+        mute[i] = (uint8_t)frames_lack_speech(r, from < 0 ? 0 : from < begin ? from : begin, to);
     }
 }
 

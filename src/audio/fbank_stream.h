@@ -27,8 +27,9 @@ struct fbank_stream {
     float *pcm;              /* stream: one read, or as many as are gathered for several threads; clips: [clip + 1], whose first n_held wait
                               * for the next clip */
     int64_t gather;          /* samples of a stream to collect at most, so that threads can share their frames */
-    float *level;            /* [n_level] levels where a clip may be cut, and then levels of frames (steady.h) */
-    int64_t n_level;
+    float *level;            /* clips: levels where a clip may be cut */
+    struct frame_level *heard; /* [n_heard] the last levels of frames (steady.h); NULL: not needed */
+    int64_t n_heard;
     int64_t row;             /* samples from one row to the next */
     int64_t clip, n_held;    /* clip: most samples of a clip; 0: a stream */
     int64_t clip_end;        /* samples of the clip that has been read, -1: none */
@@ -86,6 +87,11 @@ static inline void fbank_stream_piece_take(struct fbank_stream *r) { r->n_held =
 /* For a stream of rows: reads until there are `least` rows or the audio has ended, and more if it is there, at most `most` rows. Rows are
  * appended to its *n rows. STREAM_WAITS: there are fewer than `least`. */
 int fbank_stream_least(struct fbank_stream *r, int least, int most, float *out, size_t ld, int *n, steno_error *e);
+/* For fbank_stream_mute, after fbank_stream_init: memory for levels of frames. rows: most rows of a clip; 0: a stream. Each request then
+ * sets whether they are made. */
+size_t fbank_stream_hear_memory(const struct fbank_bank *bank, int32_t rows);
+int fbank_stream_hear(struct fbank_stream *r, struct arena *a, int32_t rows, steno_error *e);
+void fbank_stream_hears(struct fbank_stream *r, int on);
 /* For each of n rows from number `row` on: mute[i] = 1 if there is no speech from a second before the row to a second after it, or in as
  * many frames beside the audio's bounds; frames of row `end` and later ones do not count. Rows count from the start of the stream, clip or
  * span. To be called before the next audio is read. */

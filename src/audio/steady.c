@@ -5,6 +5,9 @@
 enum { SOUND_FRAMES = 5, STEADY_DB = 4 };
 enum { MEAN_FRAMES = 5, LEAST_FRAMES = 190 /* two seconds have 198 */ };
 static const double EVEN_DB = 1.4; /* of means over 50 ms: those of noise vary by 1.2 dB at most, those of speech at 0 dB by 1.5 at least */
+/* Of the loudest bands: those of brown noise vary by 6.2 dB at most, those of speech of 9 steps of 16 bits by 6.7 at least. Of sounds of
+ * some steps: 2.3 of white noise, 3.5 of speech. */
+static const double EVEN_PEAK_DB = 6.5, EVEN_FAINT_DB = 3, FAINT_B = 1.2;
 
 int level_bin(double b)
 {
@@ -26,37 +29,58 @@ int levels_are_steady(const float *level, int64_t n)
     return n <= SOUND_FRAMES || level_at(count, n - SOUND_FRAMES) - level_at(count, n / 10) < STEADY_DB * LEVELS_PER_B / 10;
 }
 
-/* Are the means over 50 ms even? */
-static int are_even(const float *level, int64_t n)
+/* Frames per level of the means over 50 ms. */
+struct spread { int32_t count[LEVEL_BINS]; int64_t n; };
+
+static void spread_of(struct spread *s, const struct frame_level *level, int64_t n, int is_peak)
 {
-    int32_t count[LEVEL_BINS] = { 0 };
-    const int64_t means = n - MEAN_FRAMES + 1;
-    for (int64_t t = 0; t < means; t++) {
+    *s = (struct spread){ .n = n - MEAN_FRAMES + 1 };
+    for (int64_t t = 0; t < s->n; t++) {
         double sum = 0;
-        for (int i = 0; i < MEAN_FRAMES; i++) sum += (double)level[t + i];
-        count[level_bin(sum / MEAN_FRAMES)]++;
+        for (int i = 0; i < MEAN_FRAMES; i++) sum += (double)(is_peak ? level[t + i].peak : level[t + i].mean);
+        s->count[level_bin(sum / MEAN_FRAMES)]++;
     }
-    return level_at(count, means - SOUND_FRAMES) - level_at(count, means / 10) < EVEN_DB * LEVELS_PER_B / 10;
 }
 
-int levels_lack_speech(const float *level, int64_t n, float quiet)
+static int most_of(const struct spread *s) { return level_at(s->count, s->n - SOUND_FRAMES); }
+static int is_even(const struct spread *s, double db) { return most_of(s) - level_at(s->count, s->n / 10) < db * LEVELS_PER_B / 10; }
+
+int levels_lack_sound(const struct frame_level *level, int64_t n)
 {
-    int64_t silent = 0;
-    while (silent < n && level[silent] <= quiet) silent++; /* a stream knows but the first frames of a word */
-    return n > 0 && (silent == n || (n >= LEAST_FRAMES && are_even(level, n)));
+    const int64_t last = n > MEAN_FRAMES ? n - MEAN_FRAMES : 0;
+    for (int64_t t = 0; t <= last; t++) {
+        double sum = 0;
+        for (int64_t i = t; i < n && i < t + MEAN_FRAMES; i++) sum += (double)level[i].peak;
+        if (sum > 0) return 0; /* the first frames of a word are enough, a stream knows no more */
+    }
+    return n > 0;
+}
+
+int levels_lack_speech(const struct frame_level *level, int64_t n)
+{
+    struct spread s;
+    if (levels_lack_sound(level, n)) return 1;
+    if (n < LEAST_FRAMES) return 0;
+    spread_of(&s, level, n, 0);
+    if (!is_even(&s, EVEN_DB)) return 0;
+    spread_of(&s, level, n, 1);
+    return is_even(&s, most_of(&s) < level_bin(FAINT_B) ? EVEN_FAINT_DB : EVEN_PEAK_DB);
 }
 
 /* ---- levels of frames -------------------------------------------------------------------------------------------------------- */
 
 static const double LN_10 = 2.302585092994046;
 static const float GUARD = 0x1p-24f; /* centred banks have ln(power + GUARD) */
+static const double ABOVE_B = 0.6;   /* a group of bands is louder than the last bit by more */
+enum { GROUP = 8 };
 
 /* Logarithm of a power above that of the last bit, without the guard, which hides the changes of quiet speech. */
-static float unguarded(float x, float last_bit)
+static float unguarded(float x, float last_bit, float power_of_it)
 {
     static const float LOUD = -10; /* here the guard changes less than 0.01 dB */
-    const float power = x > LOUD ? 1 : expf(x) - GUARD;
-    return x > LOUD ? x : power > expf(last_bit) ? logf(power) : last_bit;
+    if (x > LOUD) return x;
+    const float power = expf(x) - GUARD;
+    return power > power_of_it ? logf(power) : last_bit;
 }
 
 /* Kaldi's samples count as 16-bit values; log-mel is scaled. */
@@ -66,14 +90,20 @@ static double in_bels(const struct fbank_bank *b, double x)
     return x / LN_10 - (b->kind == FBANK_KALDI ? 2 * log10(32768) : 0);
 }
 
-float level_of_frame(const struct fbank_bank *b, const float *x)
+struct frame_level level_of_frame(const struct fbank_bank *b, const float *x)
 {
-    double sum = 0;
-    if (b->kind == FBANK_CENTRED)
-        for (int i = 0; i < b->n_mels; i++) sum += (double)unguarded(x[i], b->last_bit[i]);
-    else
-        for (int i = 0; i < b->n_mels; i++) sum += (double)fmaxf(x[i], b->last_bit[i]);
-    return (float)in_bels(b, sum / b->n_mels);
+    const int group = b->n_mels < GROUP ? b->n_mels : GROUP;
+    float above[SPECTRUM_BANDS];
+    double sum = 0, near = 0, most = 0;
+    for (int i = 0; i < b->n_mels; i++) {
+        const float y = b->kind == FBANK_CENTRED ? unguarded(x[i], b->last_bit[i], b->last_power[i]) : fmaxf(x[i], b->last_bit[i]);
+        sum += (double)y;
+        above[i] = y - b->last_bit[i];
+        near += (double)above[i] - (i >= group ? (double)above[i - group] : 0);
+        if (i >= group - 1 && near > most) most = near;
+    }
+    most *= b->kind == FBANK_LOG_MEL ? 4 : 1 / LN_10;
+    return (struct frame_level){ (float)in_bels(b, sum / b->n_mels), (float)(most / group - ABOVE_B) };
 }
 
 /* Power of pre-emphasis at bin k. */
@@ -87,17 +117,14 @@ static double emphasis_at(const struct fbank_bank *b, int k, int fft)
 void level_init(struct fbank_bank *b, const struct level_window *w)
 {
     static const double VARIANCE = 2.0 / 3 / 32768 / 32768; /* of white noise of the values -1, 0 and 1, in steps of 16 bits */
-    static const double ABOVE_B = 0.25;                     /* bands of that noise are above their mean by as much */
     const int bins = w->fft / 2 + 1;
     double energy = 0;
     for (int i = 0; i < w->n; i++) energy += (double)w->window[i] * (double)w->window[i];
     for (int m = 0; m < b->n_mels; m++) {
         double band = 0;
         for (int k = 0; k < bins; k++) band += (double)w->weight[m * bins + k] * emphasis_at(b, k, w->fft);
-        const double power = fmax(band * energy * VARIANCE, 1e-10);
+        const double power = fmax(band * energy * VARIANCE, b->kind == FBANK_CENTRED ? 1e-12 : 1e-10);
         b->last_bit[m] = (float)(b->kind == FBANK_LOG_MEL ? (log10(power) + 4) / 4 : log(power));
+        b->last_power[m] = (float)power;
     }
-    double sum = 0;
-    for (int m = 0; m < b->n_mels; m++) sum += (double)b->last_bit[m];
-    b->quiet = (float)(in_bels(b, sum / b->n_mels) + ABOVE_B);
 }

@@ -44,16 +44,23 @@ static int64_t clip_of(const steno_model *m)
     return fbank_samples_of_rows(fbank_bank_of(m), m->audio_ctx);
 }
 
+/* Most rows of a clip, with VAD or without. */
+static int32_t longest_of(const steno_model *m)
+{
+    return m->segment_ctx > m->audio_ctx ? m->segment_ctx : m->audio_ctx;
+}
+
 size_t clip_session_memory(const steno_model *m, const steno_team *team)
 {
-    return fbank_stream_memory(fbank_bank_of(m), clip_of(m), team);
+    return fbank_stream_memory(fbank_bank_of(m), clip_of(m), team) + fbank_stream_hear_memory(fbank_bank_of(m), longest_of(m));
 }
 
 int clip_session_open(steno_session *s, const struct clip_decoder *d, steno_error *e)
 {
     struct clip_session *c = clips_of(s);
     *c = (struct clip_session){ .decoder = d };
-    const int rc = fbank_stream_init(&c->fbank, &s->arena, fbank_bank_of(s->model), clip_of(s->model), s->batch->team, e);
+    int rc = fbank_stream_init(&c->fbank, &s->arena, fbank_bank_of(s->model), clip_of(s->model), s->batch->team, e);
+    if (!rc) rc = fbank_stream_hear(&c->fbank, &s->arena, longest_of(s->model), e);
     c->fbank.should_stop = session_stop;
     c->fbank.user = s;
     return rc;
@@ -134,6 +141,7 @@ int clip_request_gather(steno_session *s, int *has)
     if (s->request_state == REQUEST_WAITING) {
         fbank_stream_begin(&c->fbank, &q->src, q->from, q->p.duration_ms * 16);
         c->fbank.may_wait = !s->place.direct;
+        fbank_stream_hears(&c->fbank, clip_guards(s));
         if (c->decoder->begin) c->decoder->begin(s);
         queue_begin(s);
         s->request_state = REQUEST_LISTENING;
