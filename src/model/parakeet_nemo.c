@@ -29,9 +29,10 @@ int parakeet_nemo_is_stream(const struct weights *w)
 
 /* ---- what is not supported */
 
+/* The style is first, because other settings follow from it. */
 static const struct parakeet_text texts[] = {
-    { "encoder.subsampling", "dw_striding", NULL }, { "encoder.conv_norm_type", "batch_norm", NULL },
-    { "encoder.self_attention_model", "rel_pos", "rel_pos_local_attn" }, { "encoder.att_context_style", "regular", NULL },
+    { "encoder.att_context_style", "regular", NULL }, { "encoder.subsampling", "dw_striding", NULL },
+    { "encoder.conv_norm_type", "batch_norm", NULL }, { "encoder.self_attention_model", "rel_pos", "rel_pos_local_attn" },
     { "encoder.reduction", "", NULL }, { "encoder.conv_context_size", "", NULL }, { "decoder.normalization_mode", "", NULL },
     { "joint.jointnet.activation", "relu", NULL }, { "preprocessor.normalize", "per_feature", NULL },
     { "preprocessor.window", "hann", NULL }, { "tokenizer.type", "bpe", NULL }, { NULL, NULL, NULL },

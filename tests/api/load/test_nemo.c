@@ -57,6 +57,18 @@ static void test_a_model_s_description_has_durations_and_attention(void **state)
     }
 }
 
+static void test_a_style_of_attention_is_refused_before_what_follows_from_it(void **state)
+{
+    (void)state;
+    struct model_bytes b = file_bytes("rnnt");
+    steno_error e;
+    change(&b, "batch_norm", "layer_norm");
+    change(&b, "xscaling: false", "att_context_style: chunked_limited_with_rc");
+    assert_int_equal(model_bytes_open(&b, &e), STENO_EUNSUPPORTED);
+    if (!strstr(e.text, "encoder.att_context_style is chunked_limited_with_rc")) fail_msg("%s", e.text);
+    free(b.p);
+}
+
 #define UNSUPPORTED STENO_EUNSUPPORTED
 #define FORMAT STENO_EFORMAT
 
@@ -172,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_models_are_read),
+        cmocka_unit_test(test_a_style_of_attention_is_refused_before_what_follows_from_it),
         cmocka_unit_test(test_a_model_s_description_has_durations_and_attention),
         cmocka_unit_test(test_models_for_several_speakers_are_refused_by_name),
         cmocka_unit_test(test_archives_without_weights_are_refused),
