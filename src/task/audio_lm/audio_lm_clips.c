@@ -181,7 +181,7 @@ static int settle(steno_session *s, const struct clip_window *w)
     if (l->status) return l->status;
     int rc = audio_lm_text_of(s, p, &found.text, &found.n_text);
     if (rc || !found.n_text) return rc; /* no speech */
-    if (clip_all_mute(s, w)) return clip_left_out(s, &found, g.start, g.end, 1);
+    if (clip_all_mute(s, w)) return clip_left_out(s, w, &found, g.start, g.end);
     found.whole = found.text;
     found.n_whole = found.n_text;
     g.attempt = l->best.index;

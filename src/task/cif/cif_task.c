@@ -60,32 +60,40 @@ static int left_out_add(steno_session *s, const struct clip_window *w, struct cl
         return err_nomem(&s->error, (size_t)f->n, "text");
     f->text = words->text.p;
     f->n_text = words->text.len;
-    return clip_left_out(s, f, at + rows[0] * row_s, at + rows[1] * row_s, clip_all_mute(s, w));
+    return clip_left_out(s, w, f, at + rows[0] * row_s, at + rows[1] * row_s);
 }
 
-/* Leaves out the ids that the model wrote where there is no speech, with their times. */
+/* Leaves out the ids that the model wrote where there is no speech, with their times. A kept id ends a text, and a long distance. */
 static int mute_drop(steno_session *s, const struct clip_window *w, struct clip_found *f)
 {
     struct cif_session *c = cif_of(s);
     struct clip_found out = { .ids = c->mute };
+    const uint32_t far = (uint32_t)(CLIP_FAR_MS / fbank_row_ms(fbank_bank_of(s->model)));
     uint32_t rows[2] = { 0, 0 };
     int32_t n = 0;
-    for (int32_t i = 0; i < f->n; i++) {
+    int rc = STENO_OK;
+    f->sum_logprob = 0;
+    for (int32_t i = 0; i < f->n && !rc; i++) {
         const struct sampled_token t = s->batch->sampled[i];
-        if (clip_is_mute(s, w, (int32_t)c->row[i])) {
+        const int is_mute = clip_is_mute(s, w, (int32_t)c->row[i]);
+        if (out.n && (!is_mute || c->row[i] > rows[1] + far)) {
+            rc = left_out_add(s, w, &out, rows);
+            out = (struct clip_found){ .ids = c->mute };
+        }
+        if (is_mute) {
             if (!out.n) rows[0] = c->row[i];
             rows[1] = c->row[i] + 1;
             out.sum_logprob += (double)t.logprob;
             c->mute[out.n++] = t.id;
             continue;
         }
-        memcpy(c->span[n], c->span[i], sizeof c->span[n]);
+        for (int k = 0; k < 2; k++) c->span[n][k] = c->span[i][k];
+        f->sum_logprob += t.logprob;
         s->batch->sampled[n] = t;
         c->ids[n++] = t.id;
     }
     f->n = n;
-    f->sum_logprob -= out.sum_logprob;
-    return out.n ? left_out_add(s, w, &out, rows) : STENO_OK;
+    return !rc && out.n ? left_out_add(s, w, &out, rows) : rc;
 }
 
 static void show_logits(steno_session *s, int row, const float *logits, const struct best *best)

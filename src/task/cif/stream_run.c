@@ -37,27 +37,31 @@ static void mute_add(struct stream_session *v, const struct best *b, double from
     v->mute[v->n_mute++] = b->id;
 }
 
-/* Adds the text of those tokens. */
+/* Adds the text of those tokens, if there are any. */
 static int left_out_add(steno_session *s, const struct clip_window *w)
 {
     struct stream_session *v = stream_of(s);
+    if (!v->n_mute) return STENO_OK;
     const double at = (double)v->clips.request.from / FBANK_RATE, frame_s = fbank_bank_of(s->model)->lfr_n * FRAME_MS / 1000.0;
     struct clip_found f = { .ids = v->mute, .n = v->n_mute, .sum_logprob = v->mute_logprob };
     if (cif_words_make(&v->words, s->model, f.ids, f.n, NULL) || cif_words_text(&v->words, 0, cif_words_n(&v->words)))
         return err_nomem(&s->error, (size_t)f.n, "text");
     f.text = v->words.text.p;
     f.n_text = v->words.text.len;
-    return clip_left_out(s, &f, at + v->mute_span[0] * frame_s, at + v->mute_span[1] * frame_s, clip_all_mute(s, w));
+    v->n_mute = 0;
+    v->mute_logprob = 0;
+    return clip_left_out(s, w, &f, at + v->mute_span[0] * frame_s, at + v->mute_span[1] * frame_s);
 }
 
-/* Appends the text tokens of the run to the waiting ones. */
-static void take_tokens(steno_session *s, struct stream_session *v, const struct clip_window *w)
+/* Appends the text tokens of the run to the waiting ones. Those that are left out become a text up to the next that is kept. A status */
+static int take_tokens(steno_session *s, struct stream_session *v, const struct clip_window *w)
 {
     const struct cif_model *m = stream_model_of(s->model);
     const double frame_s = fbank_bank_of(s->model)->lfr_n * FRAME_MS / 1000.0;
+    int rc = STENO_OK;
     v->n_mute = 0;
     v->mute_logprob = 0;
-    for (int32_t i = 0; i < v->n_tokens; i++) {
+    for (int32_t i = 0; i < v->n_tokens && !rc; i++) {
         const struct best *b = &s->batch->run.argmax.best[v->first + (uint32_t)i];
         const double from = begins_at(v, i), to = begins_at(v, i + 1);
         if (b->id < 0 || b->id == m->blank || b->id == m->bos || b->id == m->eos) continue;
@@ -65,11 +69,13 @@ static void take_tokens(steno_session *s, struct stream_session *v, const struct
             mute_add(v, b, from, to);
             continue;
         }
+        rc = left_out_add(s, w);
         v->sampled[v->n] = (struct sampled_token){ .id = b->id, .ts_id = -1, .logprob = b->logprob, .p = expf(b->logprob) };
         v->span[v->n][0] = from * frame_s;
         v->span[v->n][1] = fmin(to, from + longest) * frame_s;
         v->ids[v->n++] = b->id;
     }
+    return rc ? rc : left_out_add(s, w);
 }
 
 /* Keeps `done` tokens from `from` on, which have been output, and the tokens from `open` on. */
@@ -109,9 +115,8 @@ int stream_settle(steno_session *s, const struct clip_window *w)
 {
     struct stream_session *v = stream_of(s);
     int32_t open;
-    take_tokens(s, v, w);
-    const int left = v->n_mute ? left_out_add(s, w) : STENO_OK;
-    if (left) return left;
+    const int taken = take_tokens(s, v, w);
+    if (taken) return taken;
     if (cif_words_make(&v->words, s->model, v->ids, v->n, &open)) return err_nomem(&s->error, (size_t)v->n, "text");
     if (v->is_last || v->n - v->n_output > OPEN_MAX) open = v->n;
     const struct token_word *word = cif_word(&v->words);

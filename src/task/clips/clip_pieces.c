@@ -148,20 +148,28 @@ static int32_t kept_to(const struct pieces_job *j, int32_t from, int32_t to)
     return to;
 }
 
-/* Pieces [from, to) are left out. */
-static int leave_out(const struct pieces_job *j, int32_t from, int32_t to)
+/* Pieces [from, to) are left out as one text. */
+static int leave_out_text(const struct pieces_job *j, int32_t from, int32_t to)
 {
     struct clip_found f = { .n = to - from };
-    if (from == to) return STENO_OK;
     const int rc = text_of(j, from, to, &f.text, &f.n_text);
     for (int32_t i = from; i < to; i++) f.sum_logprob += (double)j->p->tokens[i].logprob;
-    return rc ? rc : clip_left_out(j->s, &f, time_of(j, j->p->rows[from].begin), time_of(j, j->p->rows[to - 1].end), 0);
+    return rc ? rc : clip_left_out(j->s, j->w, &f, time_of(j, j->p->rows[from].begin), time_of(j, j->p->rows[to - 1].end));
 }
 
-/* The pieces that are kept, as an array of their own. */
-struct kept_pieces { struct buf ids, tokens, rows; };
+/* The same, but a long distance begins another text. */
+static int leave_out(const struct pieces_job *j, int32_t from, int32_t to)
+{
+    const struct piece_rows *rows = j->p->rows;
+    int rc = STENO_OK;
+    for (int32_t end; from < to && !rc; from = end) {
+        for (end = from + 1; end < to && (rows[end].begin - rows[end - 1].end) * j->p->row_ms <= CLIP_FAR_MS;) end++;
+        rc = leave_out_text(j, from, end);
+    }
+    return rc;
+}
 
-static void keep(struct kept_pieces *k, const struct clip_pieces *p, int32_t from, int32_t to)
+static void keep(struct clip_kept *k, const struct clip_pieces *p, int32_t from, int32_t to)
 {
     const size_t n = (size_t)(to - from);
     buf_add(&k->ids, p->ids + from, n * sizeof *p->ids);
@@ -169,21 +177,14 @@ static void keep(struct kept_pieces *k, const struct clip_pieces *p, int32_t fro
     buf_add(&k->rows, p->rows + from, n * sizeof *p->rows);
 }
 
-enum { FAR_MS = 2000 };
-
 /* Divides the pieces, word by word. */
-static int divide(const struct pieces_job *j, struct kept_pieces *k)
+static int divide(const struct pieces_job *j, struct clip_kept *k)
 {
     int32_t out = 0; /* pieces from here on are left out */
     int rc = STENO_OK;
     for (int32_t from = 0, to; from < j->p->n && !rc; from = to) {
         for (to = from + 1; to < j->p->n && !begins(j, to);) to++;
         const int32_t end = kept_to(j, from, to);
-        const int is_far = from > out && (j->p->rows[from].begin - j->p->rows[from - 1].end) * j->p->row_ms > FAR_MS;
-        if (end == from && is_far) { /* there may be speech between them */
-            rc = leave_out(j, out, from);
-            out = from;
-        }
         if (end == from) continue;
         rc = leave_out(j, out, from);
         keep(k, j->p, from, end);
@@ -193,22 +194,44 @@ static int divide(const struct pieces_job *j, struct kept_pieces *k)
     return k->ids.err || k->tokens.err || k->rows.err ? err_nomem(&j->s->error, k->tokens.len, "the tokens of a clip") : rc;
 }
 
+static void kept_as(struct clip_pieces *p, const struct clip_kept *k)
+{
+    p->ids = (const int32_t *)(const void *)k->ids.p;
+    p->tokens = (const struct sampled_token *)(const void *)k->tokens.p;
+    p->rows = (const struct piece_rows *)(const void *)k->rows.p;
+    p->n = (int32_t)(k->ids.len / sizeof *p->ids);
+}
+
+int clip_pieces_keep(steno_session *s, struct clip_pieces *p, struct clip_kept *k)
+{
+    const struct clip_pieces all = *p;
+    const struct pieces_job j = { .m = s->model, .s = s, .p = &all };
+    for (int32_t from = 0, to; from < all.n; from = to) {
+        for (to = from + 1; to < all.n && !begins(&j, to);) to++;
+        keep(k, &all, from, kept_to(&j, from, to));
+    }
+    kept_as(p, k);
+    return k->ids.err || k->tokens.err || k->rows.err ? err_nomem(&s->error, k->tokens.len, "the tokens of a clip") : STENO_OK;
+}
+
+void clip_kept_free(struct clip_kept *k)
+{
+    buf_free(&k->ids);
+    buf_free(&k->tokens);
+    buf_free(&k->rows);
+}
+
 int clip_pieces_add(steno_session *s, const struct clip_window *w, const struct clip_pieces *p, struct buf *scratch)
 {
     struct clip_pieces rest = *p;
     const struct pieces_job j = { s->model, s, w, p, scratch }, kept = { s->model, s, w, &rest, scratch };
-    struct kept_pieces k = { .ids.len = 0 };
+    struct clip_kept k = { .ids.len = 0 };
     int32_t n = 0;
     while (n < p->n && !is_mute(&j, n)) n++;
     if (n == p->n) return segments_add(&j);
     int rc = divide(&j, &k);
-    rest.ids = (const int32_t *)(const void *)k.ids.p;
-    rest.tokens = (const struct sampled_token *)(const void *)k.tokens.p;
-    rest.rows = (const struct piece_rows *)(const void *)k.rows.p;
-    rest.n = (int32_t)(k.ids.len / sizeof *rest.ids);
+    kept_as(&rest, &k);
     if (!rc) rc = segments_add(&kept);
-    buf_free(&k.ids);
-    buf_free(&k.tokens);
-    buf_free(&k.rows);
+    clip_kept_free(&k);
     return rc;
 }

@@ -235,10 +235,12 @@ int clip_all_mute(const steno_session *s, const struct clip_window *w)
     return n > 0 && i == n;
 }
 
-int clip_left_out(steno_session *s, const struct clip_found *f, double start, double end, int whole)
+int clip_left_out(steno_session *s, const struct clip_window *w, const struct clip_found *f, double start, double end)
 {
-    struct left_out l = { .avg_logprob = f->sum_logprob / (f->n + 1), .t0_ms = (int64_t)nearbyint(start * 1000),
-                          .t1_ms = (int64_t)nearbyint(end * 1000), .flags = STENO_FLAG_NO_SPEECH, .whole = (uint16_t)whole };
+    const double last = fmin(end, (double)w->end / FBANK_RATE);
+    struct left_out l = { .avg_logprob = f->sum_logprob / (f->n + 1), .t0_ms = (int64_t)nearbyint(fmin(start, last) * 1000),
+                          .t1_ms = (int64_t)nearbyint(last * 1000), .flags = STENO_FLAG_NO_SPEECH,
+                          .whole = (uint16_t)clip_all_mute(s, w) };
     if (f->n_text) result_left_out(&s->result, &l, f->text, f->n_text);
     return result_status(&s->result) ? err_nomem(&s->error, f->n_text, "results") : STENO_OK;
 }

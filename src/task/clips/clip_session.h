@@ -138,6 +138,8 @@ int clip_is_mute(const steno_session *s, const struct clip_window *w, int32_t i)
 int clip_all_mute(const steno_session *s, const struct clip_window *w); /* nor near any row? */
 /* Marks the window's rows, which are rows from number `row` on, by audio of rows before `end` (fbank_stream_mute). */
 void clip_mark(steno_session *s, const struct clip_window *w, int64_t row, int64_t end);
-/* Adds a text that is left out: of f, its ids and n_text bytes of text, which may be none. whole: all of its clip. A status */
-int clip_left_out(steno_session *s, const struct clip_found *f, double start, double end, int whole);
+/* Adds a text of the window that is left out: of f, its ids and n_text bytes of text, which may be none. Times in seconds, up to the
+ * window's end. A status */
+int clip_left_out(steno_session *s, const struct clip_window *w, const struct clip_found *f, double start, double end);
+enum { CLIP_FAR_MS = 2000 }; /* tokens that are left out belong to one text up to this distance, as there may be speech between them */
 #endif

@@ -7,6 +7,9 @@
 #include "task/ctc/ctc_search.h"
 #include "task/ctc/ctc_words.h"
 
+/* An id that is left out: its row, without query rows, and the number of ids before it that are kept. */
+struct mute_id { int32_t id, row, n_kept; float logprob; };
+
 struct ctc_session {
     struct clip_session clips;
     struct rule_masks masks;
@@ -15,9 +18,8 @@ struct ctc_session {
     struct ctc_words words;      /* of the current clip */
     struct ctc_search *search;
     int searches;                /* the current request uses beam search */
-    struct buf mute;             /* int32_t: ids of the clip that are left out, since there is no speech near them */
-    double mute_logprob;         /* their sum */
-    int32_t mute_from, mute_to;  /* their rows, without query rows */
+    struct buf mute, mute_ids;   /* struct mute_id of the clip, left out since there is no speech near them; int32_t: those of a text */
+    int32_t n_kept, last_best;   /* ids kept so far; the most probable id of the row before */
     struct buf rows;             /* struct piece_rows of a clip's tokens, if they are pieces with times */
     const struct clip_window *shown; /* window whose logits are passed to on_rows */
 };

@@ -60,10 +60,8 @@ static int row_is_mute(const steno_session *s, const struct clip_window *w, int3
 static void mute_add(const steno_session *s, int32_t row, const struct best *b)
 {
     struct ctc_session *c = ctc_of(s);
-    if (!c->mute.len) c->mute_from = row;
-    c->mute_to = row + 1;
-    buf_add(&c->mute, &b->id, sizeof b->id);
-    c->mute_logprob += (double)b->logprob;
+    const struct mute_id m = { b->id, row, c->n_kept, b->logprob };
+    buf_add(&c->mute, &m, sizeof m);
 }
 
 /* Best path of the first n rows of a clip. Stores the ids in ctc_session.ids and the tokens in the batch's table. */
@@ -82,6 +80,7 @@ static struct clip_found collapse(const steno_session *s, const struct clip_wind
         } else if (is_new) {
             s->batch->sampled[c.n] = (struct sampled_token){ .id = b->id, .ts_id = -1, .logprob = b->logprob, .p = expf(b->logprob) };
             ctc_of(s)->ids[c.n++] = b->id;
+            ctc_of(s)->n_kept++;
             c.sum_logprob += b->logprob;
         }
     }
@@ -106,10 +105,13 @@ static void show_search(steno_session *s, int row, const float *logits, const st
         return;
     }
     if (!row) ctc_search_begin(c->search, -1);
+    const int is_new = best->id >= 0 && best->id != ctc_model_of(s->model)->blank && best->id != c->last_best;
+    c->last_best = best->id;
     if (row_is_mute(s, c->shown, row)) {
-        if (best->id >= 0 && best->id != ctc_model_of(s->model)->blank) mute_add(s, row - q->n_head, best);
+        if (is_new) mute_add(s, row - q->n_head, best);
         return;
     }
+    c->n_kept += is_new;
     ctc_search_row(c->search, logits, best, q->masked);
 }
 
@@ -130,6 +132,7 @@ static int search(steno_session *s, const struct clip_window *w, struct clip_fou
 {
     double logprob;
     ctc_of(s)->shown = w;
+    ctc_of(s)->last_best = -1;
     const int rc = look(s, w, show_search, NULL);
     if (rc) return rc;
     *f = collapse(s, w, (uint32_t)ctc_of(s)->clips.request.n_head);
@@ -141,7 +144,7 @@ static int search(steno_session *s, const struct clip_window *w, struct clip_fou
 static int hypothesis_add(steno_session *s, const struct clip_window *w, const struct clip_found *f, int place, double score)
 {
     struct ctc_session *c = ctc_of(s);
-    const struct ctc_ids ids = { c->ids, f->n };
+    const struct ctc_ids ids = { f->ids, f->n };
     struct hypothesis h = { .at_ms = w->at * 1000 / FBANK_RATE, .place = place, .score = score };
     h.avg_logprob = f->sum_logprob / (f->n + 1);
     struct ctc_tags tags = { 0 };
@@ -150,6 +153,19 @@ static int hypothesis_add(steno_session *s, const struct clip_window *w, const s
     result_hypothesis_tokens(&s->result, &h, f->tokens, f->n);
     result_hypothesis(&s->result, &h, shown.text, shown.n);
     return result_status(&s->result);
+}
+
+static int keep_pieces(steno_session *s, const struct clip_window *w, struct clip_found *f, struct clip_kept *k);
+
+/* Adds f without the pieces that are left out. */
+static int hypothesis_keep(steno_session *s, const struct clip_window *w, const struct clip_found *f, int place, double score)
+{
+    struct clip_found kept = *f;
+    struct clip_kept k = { .ids.len = 0 };
+    int rc = s->model->family->pieces ? keep_pieces(s, w, &kept, &k) : STENO_OK;
+    if (!rc) rc = hypothesis_add(s, w, &kept, place, score);
+    clip_kept_free(&k);
+    return rc;
 }
 
 /* Adds the n_best texts of the clip. Reading texts of lower rank overwrites the tokens of the best, which are restored at the end. */
@@ -165,7 +181,7 @@ static int hypotheses_add(steno_session *s, const struct clip_window *w, const s
             f = collapse(s, w, (uint32_t)c->clips.request.n_head);
             there = found_add(s, &f, i, &score);
         }
-        if (there) rc = hypothesis_add(s, w, &f, i, score);
+        if (there) rc = hypothesis_keep(s, w, &f, i, score);
     }
     if (rc) return err_nomem(&s->error, (size_t)best->n, "the texts of a clip");
     if (n < 2) return STENO_OK;
@@ -260,6 +276,36 @@ static int align_rows(steno_session *s, const struct clip_window *w, const struc
     return rc || c->rows.err ? err_nomem(&s->error, c->rows.len, "times of tokens") : STENO_OK;
 }
 
+static struct clip_pieces pieces_of(const steno_session *s, const struct clip_found *f)
+{
+    const struct piece_rows *rows = (const struct piece_rows *)(const void *)ctc_of(s)->rows.p;
+    return (struct clip_pieces){ f->ids, f->tokens, rows, f->n, row_ms_of(s), "ctc", NULL };
+}
+
+static int any_mute(const steno_session *s, const struct clip_window *w)
+{
+    int32_t i = 0;
+    while (i < w->rows.n && !clip_is_mute(s, w, i)) i++;
+    return i < w->rows.n;
+}
+
+/* Reduces f to its pieces that are kept. */
+static int keep_pieces(steno_session *s, const struct clip_window *w, struct clip_found *f, struct clip_kept *k)
+{
+    if (!any_mute(s, w)) return STENO_OK;
+    buf_clear(&ctc_of(s)->rows);
+    int rc = ctc_of(s)->searches ? align_rows(s, w, f) : find_rows(s, w);
+    struct clip_pieces p = pieces_of(s, f);
+    if (!rc) rc = clip_pieces_keep(s, &p, k);
+    if (rc) return rc;
+    f->ids = p.ids;
+    f->tokens = p.tokens;
+    f->n = p.n;
+    f->sum_logprob = 0;
+    for (int32_t i = 0; i < p.n; i++) f->sum_logprob += (double)p.tokens[i].logprob;
+    return STENO_OK;
+}
+
 static int settle_pieces(steno_session *s, const struct clip_window *w)
 {
     struct ctc_session *c = ctc_of(s);
@@ -272,25 +318,43 @@ static int settle_pieces(steno_session *s, const struct clip_window *w)
     buf_clear(&c->rows);
     rc = c->searches ? align_rows(s, w, &found) : find_rows(s, w);
     if (rc) return rc;
-    const struct piece_rows *rows = (const struct piece_rows *)(const void *)c->rows.p;
-    const struct clip_pieces p = { found.ids, found.tokens, rows, found.n, row_ms_of(s), "ctc", NULL };
+    const struct clip_pieces p = pieces_of(s, &found);
     return clip_pieces_add(s, w, &p, &c->text.text);
 }
 
-/* Adds the text of the ids that were left out. */
-static int left_out_add(steno_session *s, const struct clip_window *w)
+/* Adds the text of n ids that are left out. */
+static int left_out_add(steno_session *s, const struct clip_window *w, const struct mute_id *m, int32_t n)
 {
     struct ctc_session *c = ctc_of(s);
-    const struct ctc_ids ids = { (const int32_t *)(const void *)c->mute.p, (int32_t)(c->mute.len / sizeof(int32_t)) };
-    struct clip_found f = { .n = ids.n, .sum_logprob = c->mute_logprob };
+    struct clip_found f = { .n = n };
     struct ctc_tags tags = { 0 };
     struct ctc_shown shown;
     const double at = (double)w->at / FBANK_RATE, row_s = row_ms_of(s) / 1000.0;
-    if (c->mute.err || ctc_text_make(&c->text, s->model, &ids, STENO_TAGS_APART, &tags, &shown))
+    buf_clear(&c->mute_ids);
+    for (int32_t i = 0; i < n; i++) {
+        buf_add(&c->mute_ids, &m[i].id, sizeof m[i].id);
+        f.sum_logprob += (double)m[i].logprob;
+    }
+    const struct ctc_ids ids = { (const int32_t *)(const void *)c->mute_ids.p, n };
+    if (c->mute_ids.err || ctc_text_make(&c->text, s->model, &ids, STENO_TAGS_APART, &tags, &shown))
         return err_nomem(&s->error, c->mute.len, "text");
     f.text = shown.text;
     f.n_text = shown.n;
-    return clip_left_out(s, &f, at + c->mute_from * row_s, at + c->mute_to * row_s, clip_all_mute(s, w));
+    return clip_left_out(s, w, &f, at + m[0].row * row_s, at + (m[n - 1].row + 1) * row_s);
+}
+
+/* Adds the texts of all of them: an id that is kept ends a text, and a long distance. */
+static int mute_settle(steno_session *s, const struct clip_window *w)
+{
+    const struct buf *mute = &ctc_of(s)->mute;
+    const struct mute_id *m = (const struct mute_id *)(const void *)mute->p;
+    const int32_t n = (int32_t)(mute->len / sizeof *m), far = CLIP_FAR_MS / row_ms_of(s);
+    int rc = mute->err ? err_nomem(&s->error, mute->len, "text") : STENO_OK;
+    for (int32_t from = 0, to; from < n && !rc; from = to) {
+        for (to = from + 1; to < n && m[to].n_kept == m[from].n_kept && m[to].row <= m[to - 1].row + far;) to++;
+        rc = left_out_add(s, w, m + from, to - from);
+    }
+    return rc;
 }
 
 static int settle(steno_session *s, const struct clip_window *w)
@@ -302,12 +366,12 @@ static int settle(steno_session *s, const struct clip_window *w)
     struct ctc_shown shown;
     if (s->model->family->pieces) return settle_pieces(s, w);
     buf_clear(&c->mute);
-    c->mute_logprob = 0;
+    c->n_kept = 0;
     int rc = c->searches ? search(s, w, &found) : STENO_OK;
     if (!c->searches) found = collapse(s, w, w->rows.n);
     if (!rc && clip_rows_requested(s)) rc = show_rows(s, w);
     if (!rc && p->word_timestamps) rc = find_words(s, w, found.n);
-    if (!rc && c->mute.len) rc = left_out_add(s, w);
+    if (!rc) rc = mute_settle(s, w);
     if (rc) return rc;
     rc = hypotheses_add(s, w, &found);
     if (rc) return rc;
@@ -381,6 +445,7 @@ static void part_close(steno_session *s)
     ctc_words_free(&c->words);
     buf_free(&c->rows);
     buf_free(&c->mute);
+    buf_free(&c->mute_ids);
     ctc_search_done(c->search);
 }
 
