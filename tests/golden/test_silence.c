@@ -75,6 +75,7 @@ static void hear(steno_session *s, const float *pcm, int64_t n, int guards)
     steno_transcribe_params_init(&p);
     p.guards = guards;
     p.n_best = n_best;
+    if (n_best > 1) p.beam_size = 4;
     if (steno_transcribe(s, pcm, n, &p)) fail_msg("%s", steno_last_error(s));
 }
 
@@ -125,6 +126,14 @@ static void test_sounds_without_speech_give_no_text(void **state)
                 if (!is_left_out(s, n) && writes && !waits) fail_msg("%s, %s: nothing is left out", models[k].path, sound_name[which]);
                 written += writes;
             }
+        for (int which = 0; which < 4 && k < 3; which += 3) { /* with beams, silence and hum */
+            n_best = 3;
+            sound_fill(pcm, 10 * RATE, which);
+            hear(s, pcm, 10 * RATE, STENO_GUARDS_FLAG);
+            if (*steno_text(s)) fail_msg("%s, %s with beams: '%s'", models[k].path, sound_name[which], steno_text(s));
+            check_hypotheses(s, models[k].path);
+            assert_true(steno_hypothesis_count(s) > 0);
+        }
         n_best = 0;
         if (models[k].hears && written < 3) fail_msg("%s writes on %d sounds: the test tries little", models[k].path, written);
         steno_session_close(s);
