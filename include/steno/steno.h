@@ -692,12 +692,12 @@ enum steno_guards {
      *     threshold is enough if the best attempt repeats itself and none of at least five samples reaches the avg_logprob threshold.
      *   - A window is not speech if its first text has a flag and its spectra are stationary, as of notes, chords and hum. For more than
      *     half of the time they change by less than 3 dB in 60 ms. In no half second do half of the frames change by more than 5 dB.
-     * Of the other models: a token with its word is left out if nothing from a second before it to a second after it is louder than the
-     * last of 16 bits, or if those two seconds are steady: means over 50 ms vary by less than 1.4 dB, and the loudest bands by less than
-     * 6.5 dB. Speech with peaks of three steps of 16 bits is kept. In noise that is 5 dB louder, some of it is left out, and so are
-     * notes sung for two seconds. A stream knows the audio up to the end of its chunk only, so steady sound in its first two seconds
-     * keeps its text. Audio language models have no times of tokens: the text of a clip is left out if all of the clip is so. Music and
-     * sounds that change keep their text. */
+     * Of the other models: the text of a clip is left out if no part of the clip has speech. A part has none if nothing from a second
+     * before it to a second after it is louder than the last of 16 bits, or if those two seconds are steady: means over 50 ms vary by less
+     * than 1.4 dB, and the loudest bands by less than 6.5 dB. Speech with peaks of three steps of 16 bits is kept. A clip with speech keeps
+     * all of its text, also that of its pauses. Models of streams leave out each token, with its word, that lies in such a part. They know
+     * the audio up to the end of a chunk only, so steady sound in the first two seconds keeps its text. Music and sounds that change keep
+     * their text. */
     STENO_GUARDS_FLAG = 1,
     /* As STENO_GUARDS_FLAG; of Whisper, windows flagged for repetition or low confidence are decoded again: without previous text, then at
      * rising temperatures. If every attempt is flagged the best is kept, by the same order. Windows with a steady level are not decoded,

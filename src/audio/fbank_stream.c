@@ -89,27 +89,27 @@ int fbank_stream_init(struct fbank_stream *r, struct arena *a, const struct fban
 }
 
 /* Frames of the longest clip; of a stream, those of a run, near it and read ahead, 20 s. */
-static size_t heard_len(const struct fbank_bank *bank, int32_t rows)
+static size_t levels_len(const struct fbank_bank *bank, int32_t rows)
 {
     const size_t n = (size_t)(fbank_samples_of_rows(bank, rows) / FBANK_HOP) + FBANK_LFR_MAX;
     return n > FBANK_LEVELS ? n : FBANK_LEVELS;
 }
 
-size_t fbank_stream_hear_memory(const struct fbank_bank *bank, int32_t rows)
+size_t fbank_stream_levels_memory(const struct fbank_bank *bank, int32_t rows)
 {
-    return heard_len(bank, rows) * sizeof(struct frame_level);
+    return levels_len(bank, rows) * sizeof(struct frame_level);
 }
 
-int fbank_stream_hear(struct fbank_stream *r, struct arena *a, int32_t rows, steno_error *e)
+int fbank_stream_levels_open(struct fbank_stream *r, struct arena *a, int32_t rows, steno_error *e)
 {
-    r->n_heard = (int64_t)heard_len(fbank_bank_in(r->fbank), rows);
-    r->heard = arena_array(a, (size_t)r->n_heard, sizeof *r->heard);
-    return r->heard ? STENO_OK : err_nomem(e, (size_t)r->n_heard * sizeof *r->heard, "audio");
+    r->n_levels = (int64_t)levels_len(fbank_bank_in(r->fbank), rows);
+    r->levels = arena_array(a, (size_t)r->n_levels, sizeof *r->levels);
+    return r->levels ? STENO_OK : err_nomem(e, (size_t)r->n_levels * sizeof *r->levels, "audio");
 }
 
-void fbank_stream_hears(struct fbank_stream *r, int on)
+void fbank_stream_levels_use(struct fbank_stream *r, int on)
 {
-    fbank_levels(r->fbank, on ? r->heard : NULL, r->n_heard);
+    fbank_levels(r->fbank, on ? r->levels : NULL, r->n_levels);
 }
 
 void fbank_stream_close(struct fbank_stream *r)
@@ -294,9 +294,9 @@ static int64_t frame_of(const struct fbank_bank *b, int64_t row)
 static int frames_lack_speech(const struct fbank_stream *r, int64_t from, int64_t to)
 {
     struct frame_level level[2 * NEAR_FRAMES + FBANK_LFR_MAX];
-    const int64_t oldest = fbank_frames(r->fbank) - r->n_heard;
+    const int64_t oldest = fbank_frames(r->fbank) - r->n_levels;
     if (from < oldest) return 0; /* not known any more */
-    for (int64_t t = from; t < to; t++) level[t - from] = r->heard[t % r->n_heard];
+    for (int64_t t = from; t < to; t++) level[t - from] = r->levels[t % r->n_levels];
     return levels_lack_speech(level, to - from);
 }
 

@@ -28,8 +28,8 @@ struct fbank_stream {
                               * for the next clip */
     int64_t gather;          /* samples of a stream to collect at most, so that threads can share their frames */
     float *level;            /* clips: levels where a clip may be cut */
-    struct frame_level *heard; /* [n_heard] the last levels of frames (steady.h); NULL: not needed */
-    int64_t n_heard;
+    struct frame_level *levels; /* [n_levels] the last levels of frames (steady.h); NULL: not needed */
+    int64_t n_levels;
     int64_t row;             /* samples from one row to the next */
     int64_t clip, n_held;    /* clip: most samples of a clip; 0: a stream */
     int64_t clip_end;        /* samples of the clip that has been read, -1: none */
@@ -89,9 +89,9 @@ static inline void fbank_stream_piece_take(struct fbank_stream *r) { r->n_held =
 int fbank_stream_least(struct fbank_stream *r, int least, int most, float *out, size_t ld, int *n, steno_error *e);
 /* For fbank_stream_mute, after fbank_stream_init: memory for levels of frames. rows: most rows of a clip; 0: a stream. Each request then
  * sets whether they are made. */
-size_t fbank_stream_hear_memory(const struct fbank_bank *bank, int32_t rows);
-int fbank_stream_hear(struct fbank_stream *r, struct arena *a, int32_t rows, steno_error *e);
-void fbank_stream_hears(struct fbank_stream *r, int on);
+size_t fbank_stream_levels_memory(const struct fbank_bank *bank, int32_t rows);
+int fbank_stream_levels_open(struct fbank_stream *r, struct arena *a, int32_t rows, steno_error *e);
+void fbank_stream_levels_use(struct fbank_stream *r, int on);
 /* For each of n rows from number `row` on: mute[i] = 1 if there is no speech from a second before the row to a second after it, or in as
  * many frames beside the audio's bounds; frames of row `end` and later ones do not count. Rows count from the start of the stream, clip or
  * span. To be called before the next audio is read. */

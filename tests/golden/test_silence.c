@@ -61,7 +61,7 @@ static steno_session *open_of(const struct heard_model *k, steno_model **m)
 
 static int n_best; /* of the next requests */
 
-/* Where there is no sound the list has no text, either. */
+/* Without text there is no list, or its texts are empty. */
 static void check_hypotheses(const steno_session *s, const char *name)
 {
     steno_hypothesis h = { .size = sizeof h };
@@ -69,7 +69,7 @@ static void check_hypotheses(const steno_session *s, const char *name)
         if (*h.text || h.n_tokens) fail_msg("%s: hypothesis '%s'", name, h.text);
 }
 
-static void hear(steno_session *s, const float *pcm, int64_t n, int guards)
+static void transcribe(steno_session *s, const float *pcm, int64_t n, int guards)
 {
     steno_transcribe_params p;
     steno_transcribe_params_init(&p);
@@ -115,10 +115,10 @@ static void test_sounds_without_speech_give_no_text(void **state)
                 const int64_t n = (int64_t)seconds[i] * RATE;
                 if ((which == 1 || which > 2) && seconds[i] < 2) continue; /* steady for two seconds or more */
                 sound_fill(pcm, n, which);
-                hear(s, pcm, n, STENO_GUARDS_OFF);
+                transcribe(s, pcm, n, STENO_GUARDS_OFF);
                 const int writes = *steno_text(s) != 0;
                 assert_int_equal(steno_left_out_count(s), 0);
-                hear(s, pcm, n, STENO_GUARDS_FLAG);
+                transcribe(s, pcm, n, STENO_GUARDS_FLAG);
                 const int waits = which == 1 || which > 2 ? models[k].waits : 0;
                 if (waits ? has_text_behind(s, waits) : *steno_text(s) != 0)
                     fail_msg("%s, %s of %d s: '%s'", models[k].path, sound_name[which], seconds[i], steno_text(s));
@@ -129,10 +129,10 @@ static void test_sounds_without_speech_give_no_text(void **state)
         for (int which = 0; which < 4 && k < 3; which += 3) { /* with beams, silence and hum */
             n_best = 3;
             sound_fill(pcm, 10 * RATE, which);
-            hear(s, pcm, 10 * RATE, STENO_GUARDS_FLAG);
+            transcribe(s, pcm, 10 * RATE, STENO_GUARDS_FLAG);
             if (*steno_text(s)) fail_msg("%s, %s with beams: '%s'", models[k].path, sound_name[which], steno_text(s));
             check_hypotheses(s, models[k].path);
-            assert_true(steno_hypothesis_count(s) > 0);
+            assert_int_equal(steno_hypothesis_count(s), 0);
         }
         n_best = 0;
         if (models[k].hears && written < 3) fail_msg("%s writes on %d sounds: the test tries little", models[k].path, written);
@@ -197,10 +197,10 @@ static void test_speech_stays_at_any_level(void **state)
                 pcm[i] = a.pcm[i] * level[g].gain + (level[g].how == NOISY ? noise_at(&seed) / 32768 : 0);
                 if (level[g].how == ROUNDED) pcm[i] = (float)lround((double)pcm[i] * 32768) / 32768;
             }
-            hear(s, pcm, a.n, STENO_GUARDS_OFF);
+            transcribe(s, pcm, a.n, STENO_GUARDS_OFF);
             char *want = strdup(steno_text(s));
             assert_non_null(want);
-            hear(s, pcm, a.n, STENO_GUARDS_FLAG);
+            transcribe(s, pcm, a.n, STENO_GUARDS_FLAG);
             if (strcmp(steno_text(s), want) != 0)
                 fail_msg("%s, gain %g: '%s', want '%s'", models[k].path, (double)level[g].gain, steno_text(s), want);
             free(want);
@@ -242,14 +242,14 @@ static void test_speech_beside_silence_stays(void **state)
         assert_non_null(pcm);
         memcpy(pcm + GAP, a.pcm, (size_t)a.n * sizeof *pcm);
         memcpy(pcm + a.n + 2 * GAP, a.pcm, (size_t)a.n * sizeof *pcm);
-        hear(s, a.pcm, a.n, STENO_GUARDS_OFF);
+        transcribe(s, a.pcm, a.n, STENO_GUARDS_OFF);
         char *alone = strdup(steno_text(s));
-        hear(s, pcm, n, STENO_GUARDS_OFF);
+        transcribe(s, pcm, n, STENO_GUARDS_OFF);
         char *all = strdup(steno_text(s));
         assert_true(all && alone && *alone);
         const int said = count_of(all, alone) <= 2 ? count_of(all, alone) : 0; /* twice; a model that writes one letter proves nothing */
         words += said;
-        hear(s, pcm, n, STENO_GUARDS_FLAG);
+        transcribe(s, pcm, n, STENO_GUARDS_FLAG);
         if (count_of(steno_text(s), alone) < said)
             fail_msg("%s: '%s' of '%s', want '%s'", models[k].path, steno_text(s), all, alone);
         if (strlen(steno_text(s)) > strlen(all)) fail_msg("%s: '%s' of '%s'", models[k].path, steno_text(s), all);

@@ -152,7 +152,7 @@ static const struct promise transcribe[] = {
     { "draft-max", DECODES, "--draft-max 3", "--draft %m", "golden/test_draft_model.c" },
     { "draft-max", NANO, "--draft-max 0", "", "golden/qwen/test_qwen3_asr_draft.c, cli/lm/draft.sh" },
     { "guards", DECODES, "--guards off", "--guards flag", NULL },
-    { "guards", NANO, "--guards off", "", "golden/test_nano_guards.c" },
+    { "guards", TAGS | NANO, "--guards off", "", "golden/test_silence.c" },
     { "seed", DECODES, "--seed 7", WARM, NULL },
     { "sample-length", DECODES | NANO, "--sample-length 3", "", NULL },
     { "no-speech-threshold", DECODES, "--no-speech-threshold 0", WARM, NULL },

@@ -169,7 +169,10 @@ static int leave_out(const struct pieces_job *j, int32_t from, int32_t to)
     return rc;
 }
 
-static void keep(struct clip_kept *k, const struct clip_pieces *p, int32_t from, int32_t to)
+/* The pieces that are kept, as arrays of their own. */
+struct kept_pieces { struct buf ids, tokens, rows; };
+
+static void keep(struct kept_pieces *k, const struct clip_pieces *p, int32_t from, int32_t to)
 {
     const size_t n = (size_t)(to - from);
     buf_add(&k->ids, p->ids + from, n * sizeof *p->ids);
@@ -178,7 +181,7 @@ static void keep(struct clip_kept *k, const struct clip_pieces *p, int32_t from,
 }
 
 /* Divides the pieces, word by word. */
-static int divide(const struct pieces_job *j, struct clip_kept *k)
+static int divide(const struct pieces_job *j, struct kept_pieces *k)
 {
     int32_t out = 0; /* pieces from here on are left out */
     int rc = STENO_OK;
@@ -194,7 +197,7 @@ static int divide(const struct pieces_job *j, struct clip_kept *k)
     return k->ids.err || k->tokens.err || k->rows.err ? err_nomem(&j->s->error, k->tokens.len, "the tokens of a clip") : rc;
 }
 
-static void kept_as(struct clip_pieces *p, const struct clip_kept *k)
+static void kept_as(struct clip_pieces *p, const struct kept_pieces *k)
 {
     p->ids = (const int32_t *)(const void *)k->ids.p;
     p->tokens = (const struct sampled_token *)(const void *)k->tokens.p;
@@ -202,19 +205,7 @@ static void kept_as(struct clip_pieces *p, const struct clip_kept *k)
     p->n = (int32_t)(k->ids.len / sizeof *p->ids);
 }
 
-int clip_pieces_keep(steno_session *s, struct clip_pieces *p, struct clip_kept *k)
-{
-    const struct clip_pieces all = *p;
-    const struct pieces_job j = { .m = s->model, .s = s, .p = &all };
-    for (int32_t from = 0, to; from < all.n; from = to) {
-        for (to = from + 1; to < all.n && !begins(&j, to);) to++;
-        keep(k, &all, from, kept_to(&j, from, to));
-    }
-    kept_as(p, k);
-    return k->ids.err || k->tokens.err || k->rows.err ? err_nomem(&s->error, k->tokens.len, "the tokens of a clip") : STENO_OK;
-}
-
-void clip_kept_free(struct clip_kept *k)
+static void kept_free(struct kept_pieces *k)
 {
     buf_free(&k->ids);
     buf_free(&k->tokens);
@@ -225,13 +216,13 @@ int clip_pieces_add(steno_session *s, const struct clip_window *w, const struct 
 {
     struct clip_pieces rest = *p;
     const struct pieces_job j = { s->model, s, w, p, scratch }, kept = { s->model, s, w, &rest, scratch };
-    struct clip_kept k = { .ids.len = 0 };
+    struct kept_pieces k = { .ids.len = 0 };
     int32_t n = 0;
     while (n < p->n && !is_mute(&j, n)) n++;
     if (n == p->n) return segments_add(&j);
     int rc = divide(&j, &k);
     kept_as(&rest, &k);
     if (!rc) rc = segments_add(&kept);
-    clip_kept_free(&k);
+    kept_free(&k);
     return rc;
 }

@@ -26,11 +26,6 @@ int32_t clip_pieces_whole(const steno_session *s, const struct clip_pieces *p, i
 /* Judges piece i, which the model wrote at row `row` of the window: a mark belongs to the piece before it. */
 void clip_piece_judge(const steno_session *s, const struct clip_window *w, struct piece_rows *rows, int32_t i, int32_t id, int32_t row);
 
-/* Reduces p to the pieces that clip_pieces_add keeps, whose arrays are k's. A status; clip_kept_free in any case. */
-struct clip_kept { struct buf ids, tokens, rows; };
-int clip_pieces_keep(steno_session *s, struct clip_pieces *p, struct clip_kept *k);
-void clip_kept_free(struct clip_kept *k);
-
 /* Adds the segments, with their words if the request asks for word times. scratch: memory that is reused. Words of
  * mute pieces alone are left out, and mute pieces at the end of a word. A status */
 int clip_pieces_add(steno_session *s, const struct clip_window *w, const struct clip_pieces *p, struct buf *scratch);

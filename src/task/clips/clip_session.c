@@ -52,7 +52,7 @@ static int32_t longest_of(const steno_model *m)
 
 size_t clip_session_memory(const steno_model *m, const steno_team *team)
 {
-    return fbank_stream_memory(fbank_bank_of(m), clip_of(m), team) + fbank_stream_hear_memory(fbank_bank_of(m), longest_of(m));
+    return fbank_stream_memory(fbank_bank_of(m), clip_of(m), team) + fbank_stream_levels_memory(fbank_bank_of(m), longest_of(m));
 }
 
 int clip_session_open(steno_session *s, const struct clip_decoder *d, steno_error *e)
@@ -60,7 +60,7 @@ int clip_session_open(steno_session *s, const struct clip_decoder *d, steno_erro
     struct clip_session *c = clips_of(s);
     *c = (struct clip_session){ .decoder = d };
     int rc = fbank_stream_init(&c->fbank, &s->arena, fbank_bank_of(s->model), clip_of(s->model), s->batch->team, e);
-    if (!rc) rc = fbank_stream_hear(&c->fbank, &s->arena, longest_of(s->model), e);
+    if (!rc) rc = fbank_stream_levels_open(&c->fbank, &s->arena, longest_of(s->model), e);
     c->fbank.should_stop = session_stop;
     c->fbank.user = s;
     return rc;
@@ -141,7 +141,7 @@ int clip_request_gather(steno_session *s, int *has)
     if (s->request_state == REQUEST_WAITING) {
         fbank_stream_begin(&c->fbank, &q->src, q->from, q->p.duration_ms * 16);
         c->fbank.may_wait = !s->place.direct;
-        fbank_stream_hears(&c->fbank, clip_guards(s));
+        fbank_stream_levels_use(&c->fbank, clip_guards(s));
         if (c->decoder->begin) c->decoder->begin(s);
         queue_begin(s);
         s->request_state = REQUEST_LISTENING;
@@ -188,6 +188,18 @@ int clip_slot_report(steno_session *s, const struct clip_window *w, const char *
     return STENO_OK;
 }
 
+static uint8_t *mute_of(const steno_session *s, const struct clip_window *w)
+{
+    return clip_batch_of(s->batch)->mute + w->rows.row + clips_of(s)->request.n_head;
+}
+
+/* A token may lie seconds behind the sound that it was written for, so a clip with any speech keeps all of its text. */
+static void clip_keep_if_spoken(const steno_session *s, const struct clip_window *w)
+{
+    const int n = w->rows.n - clips_of(s)->request.n_head;
+    if (clip_guards(s) && n > 0 && !clip_all_mute(s, w)) memset(mute_of(s, w), 0, (size_t)n);
+}
+
 void clip_window_fill(steno_session *s, struct clip_window *w, float *x, size_t ld)
 {
     struct clip_session *c = clips_of(s);
@@ -204,16 +216,12 @@ void clip_window_fill(steno_session *s, struct clip_window *w, float *x, size_t 
     else fbank_stream_clip(&c->fbank, x + (size_t)q->n_head * ld, ld);
     w->end = clip_request_at(s);
     clip_mark(s, w, 0, w->rows.n);
+    clip_keep_if_spoken(s, w);
     clip_rows_report(s, w, &(struct clip_rows){ "features", x + (size_t)q->n_head * ld, 0, w->rows.n - q->n_head,
                                               fbank_features(fbank_bank_of(s->model)), ld });
 }
 
 /* ---- text where there is no speech ---------------------------------------------------------------------------------------------- */
-
-static uint8_t *mute_of(const steno_session *s, const struct clip_window *w)
-{
-    return clip_batch_of(s->batch)->mute + w->rows.row + clips_of(s)->request.n_head;
-}
 
 void clip_mark(steno_session *s, const struct clip_window *w, int64_t row, int64_t end)
 {

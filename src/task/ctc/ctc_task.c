@@ -155,19 +155,6 @@ static int hypothesis_add(steno_session *s, const struct clip_window *w, const s
     return result_status(&s->result);
 }
 
-static int keep_pieces(steno_session *s, const struct clip_window *w, struct clip_found *f, struct clip_kept *k);
-
-/* Adds f without the pieces that are left out. */
-static int hypothesis_keep(steno_session *s, const struct clip_window *w, const struct clip_found *f, int place, double score)
-{
-    struct clip_found kept = *f;
-    struct clip_kept k = { .ids.len = 0 };
-    int rc = s->model->family->pieces ? keep_pieces(s, w, &kept, &k) : STENO_OK;
-    if (!rc) rc = hypothesis_add(s, w, &kept, place, score);
-    clip_kept_free(&k);
-    return rc;
-}
-
 /* Adds the n_best texts of the clip. Reading texts of lower rank overwrites the tokens of the best, which are restored at the end. */
 static int hypotheses_add(steno_session *s, const struct clip_window *w, const struct clip_found *best)
 {
@@ -175,13 +162,14 @@ static int hypotheses_add(steno_session *s, const struct clip_window *w, const s
     const int n_best = c->clips.request.p.n_best, n = c->searches ? n_best : n_best > 0;
     double score = best->sum_logprob;
     int rc = STENO_OK, there = 1;
+    if (clip_all_mute(s, w)) return STENO_OK; /* no text, no list */
     for (int i = 0; i < n && there && !rc; i++) {
         struct clip_found f = *best;
         if (c->searches) {
             f = collapse(s, w, (uint32_t)c->clips.request.n_head);
             there = found_add(s, &f, i, &score);
         }
-        if (there) rc = hypothesis_keep(s, w, &f, i, score);
+        if (there) rc = hypothesis_add(s, w, &f, i, score);
     }
     if (rc) return err_nomem(&s->error, (size_t)best->n, "the texts of a clip");
     if (n < 2) return STENO_OK;
@@ -280,30 +268,6 @@ static struct clip_pieces pieces_of(const steno_session *s, const struct clip_fo
 {
     const struct piece_rows *rows = (const struct piece_rows *)(const void *)ctc_of(s)->rows.p;
     return (struct clip_pieces){ f->ids, f->tokens, rows, f->n, row_ms_of(s), "ctc", NULL };
-}
-
-static int any_mute(const steno_session *s, const struct clip_window *w)
-{
-    int32_t i = 0;
-    while (i < w->rows.n && !clip_is_mute(s, w, i)) i++;
-    return i < w->rows.n;
-}
-
-/* Reduces f to its pieces that are kept. */
-static int keep_pieces(steno_session *s, const struct clip_window *w, struct clip_found *f, struct clip_kept *k)
-{
-    if (!any_mute(s, w)) return STENO_OK;
-    buf_clear(&ctc_of(s)->rows);
-    int rc = ctc_of(s)->searches ? align_rows(s, w, f) : find_rows(s, w);
-    struct clip_pieces p = pieces_of(s, f);
-    if (!rc) rc = clip_pieces_keep(s, &p, k);
-    if (rc) return rc;
-    f->ids = p.ids;
-    f->tokens = p.tokens;
-    f->n = p.n;
-    f->sum_logprob = 0;
-    for (int32_t i = 0; i < p.n; i++) f->sum_logprob += (double)p.tokens[i].logprob;
-    return STENO_OK;
 }
 
 static int settle_pieces(steno_session *s, const struct clip_window *w)

@@ -48,14 +48,12 @@ static int run(struct steno_batch *b)
     return rc;
 }
 
-/* Adds tokens [from, from + n) of a lane as a hypothesis of its clip, less those that are left out. @return 0: there is no memory */
+/* Adds tokens [from, from + n) of a lane as a hypothesis of its clip. @return 0: there is no memory */
 static int hypothesis_add(steno_session *s, const struct transducer_lane *l, int32_t from, int32_t n, struct hypothesis *h)
 {
     struct buf *text = &transducer_session_of(s)->text;
-    struct clip_pieces p = transducer_pieces(s->model, l, from, from + n);
-    struct clip_kept kept = { .ids.len = 0 };
+    const struct clip_pieces p = transducer_pieces(s->model, l, from, from + n);
     double sum = 0;
-    const int failed = clip_pieces_keep(s, &p, &kept);
     for (int32_t i = 0; i < p.n; i++) sum += (double)p.tokens[i].logprob;
     h->at_ms = l->window->at * 1000 / FBANK_RATE;
     h->avg_logprob = sum / (p.n + 1);
@@ -65,8 +63,7 @@ static int hypothesis_add(steno_session *s, const struct transducer_lane *l, int
     const size_t space = text->len && text->p[0] == ' ';
     result_hypothesis_tokens(&s->result, h, p.tokens, p.n);
     result_hypothesis(&s->result, h, text->len ? text->p + space : "", text->len - space);
-    clip_kept_free(&kept);
-    return !failed && !text->err && !result_status(&s->result);
+    return !text->err && !result_status(&s->result);
 }
 
 /* Adds the n_best texts of a clip. */
@@ -90,7 +87,7 @@ static int settle(steno_session *s, const struct clip_window *w)
     struct transducer_lane *l = &transducer_batch_of(s->batch)->lane[w->rows.lane];
     if (l->ids.err || l->tokens.err || l->rows.err || l->texts.err) return err_nomem(&s->error, l->tokens.len, "the tokens of a clip");
     transducer_lane_judge(s, l, w, 0);
-    const int rc = hypotheses_add(s, l);
+    const int rc = clip_all_mute(s, w) ? STENO_OK : hypotheses_add(s, l);
     const int32_t n = l->texts.len ? ((const struct searched_text *)(const void *)l->texts.p)->n : transducer_lane_tokens(l);
     const struct clip_pieces p = transducer_pieces(s->model, l, 0, n);
     return rc ? rc : clip_pieces_add(s, w, &p, &transducer_session_of(s)->text);
