@@ -1,7 +1,8 @@
 /* steno: settings of a Hugging Face folder's feature extractor. SPDX-License-Identifier: MIT
  *
- * A model gives nonsense with features that it was not trained with, so others than those computed here are refused. Newer folders have
- * the settings in processor_config.json, in a group. */
+ * A model gives nonsense with features that it was not trained with, so others than those computed here are refused. dither is noise, and
+ * do_normalize only the default of an argument of transformers' extractors. Newer folders have the settings in processor_config.json, in a
+ * group. */
 #include "model/features.h"
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ static int check_group(const struct weights *w, const char *group, const struct 
 {
     const struct { const char *name; double want; } number[] = {
         { "sampling_rate", 16000 }, { "hop_length", 160 }, { "n_fft", s->n_fft }, { "win_length", s->win_length },
-        { "feature_size", s->n_mels }, { "preemphasis", s->preemphasis }, { "padding_value", 0 }, { "dither", 0 },
+        { "feature_size", s->n_mels }, { "preemphasis", s->preemphasis }, { "padding_value", 0 },
     };
     char key[64];
     int rc = STENO_OK;
@@ -41,9 +42,6 @@ static int check_group(const struct weights *w, const char *group, const struct 
     snprintf(key, sizeof key, "%s.padding_side", group);
     const struct meta_entry *it = rc ? NULL : meta_find(&w->meta, key);
     if (it && it->kind == META_TEXT && strcmp(it->text, "right") != 0) return refuse(it, "padding_side", it->text, "right", e);
-    snprintf(key, sizeof key, "%s.do_normalize", group);
-    it = rc ? NULL : meta_find(&w->meta, key);
-    if (it && it->kind == META_BOOL && it->i) return refuse(it, "do_normalize", "true", "false", e);
     return rc;
 }
 

@@ -394,6 +394,7 @@ static int check_windows(const struct lm_dims *d, const struct lm_words *q)
 {
     static const struct whole from = { "max_window_layers", NULL, 0, INT32_MAX, 1, 0 };
     int32_t first = 0;
+    char window[WORD_SZ];
     for (int32_t i = 0; i < d->layers; i++) {
         char key[WORD_SZ], type[32];
         const char *const want = lm_is_local(d, i) ? "sliding_attention" : "full_attention";
@@ -401,6 +402,7 @@ static int check_windows(const struct lm_dims *d, const struct lm_words *q)
         const char *at = word(key, q, type, NULL), *is = at ? meta_text(&q->w->meta, at, want) : want;
         if (strcmp(is, want) != 0) return refuse(q, at, is, want);
     }
+    if (!q->is_gguf && !word(window, q, "sliding_window", NULL)) return STENO_OK; /* null: no windows, whatever is used */
     const int rc = q->arch->flags & LM_WINDOWS ? STENO_OK : read_whole(&first, q, &from);
     return rc || q->arch->flags & LM_WINDOWS || first >= d->layers ? rc : check_flag(q, "use_sliding_window", NULL, 0);
 }
