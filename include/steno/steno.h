@@ -695,9 +695,9 @@ enum steno_guards {
      * Of the other models: the text of a clip is left out if no part of the clip has speech. A part has none if nothing from a second
      * before it to a second after it is louder than the last of 16 bits, or if those two seconds are steady: means over 50 ms vary by less
      * than 1.4 dB, and the loudest bands by less than 6.5 dB. Speech with peaks of three steps of 16 bits is kept. A clip with speech keeps
-     * all of its text, also that of its pauses. Models of streams leave out each token, with its word, that lies in such a part. They know
-     * the audio up to the end of a chunk only, so steady sound in the first two seconds keeps its text. Music and sounds that change keep
-     * their text. */
+     * all of its text, also that of its pauses. Models of streams leave out each token that lies in such a part (Nemotron: with its word).
+     * They know the audio up to the end of a chunk only, so steady sound in the first two seconds keeps its text. Music and sounds that
+     * change keep their text. */
     STENO_GUARDS_FLAG = 1,
     /* As STENO_GUARDS_FLAG; of Whisper, windows flagged for repetition or low confidence are decoded again: without previous text, then at
      * rising temperatures. If every attempt is flagged the best is kept, by the same order. Windows with a steady level are not decoded,
