@@ -14,7 +14,7 @@ static void sixty(char *text)
     for (int i = 0; i < 60; i++) text += sprintf(text, "%.3s%.3s\n", a + 3 * (i % 20), b + 3 * (i % 9));
 }
 
-static void run(steno_session *s, const char *file, const char *words)
+static void run_guarded(steno_session *s, const char *file, const char *words, enum steno_guards guards)
 {
     struct sound a;
     assert_int_equal(sound_read(&a, funasr_file("audio/%s.wav", file).s), 0);
@@ -24,9 +24,13 @@ static void run(steno_session *s, const char *file, const char *words)
     steno_transcribe_params_init(&p);
     p.word_timestamps = 1;
     p.hotwords = words;
+    p.guards = (int32_t)guards;
     if (steno_transcribe_source(s, &src, &p)) fail_msg("%s: %s", file, steno_last_error(s));
     sound_free(&a);
 }
+
+/* As the reference, which writes on silence. */
+static void run(steno_session *s, const char *file, const char *words) { run_guarded(s, file, words, STENO_GUARDS_OFF); }
 
 static void compare(const steno_session *s, const char *name, const char *list, json_t *want)
 {
@@ -77,6 +81,8 @@ static int compare_all(const char *path, double margin)
             n++;
         }
     }
+    run_guarded(s, "silence", one, STENO_GUARDS_FLAG); /* its token is placed behind the last frame */
+    assert_true(!*steno_text(s) && steno_left_out_count(s) == 1);
     steno_session_close(s);
     steno_model_close(m);
     json_decref(all);

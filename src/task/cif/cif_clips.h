@@ -54,8 +54,7 @@ int cif_clips_bench(struct steno_batch *b, int n);
 struct cif_session {
     struct clip_session clips;
     float *peak, *scratch;
-    int32_t *ids, *mute;       /* text ids of the clip; those that are left out, since there is no speech near them */
-    uint32_t *row;             /* the frame with which each id ends */
+    int32_t *ids;              /* text ids of the clip */
     double (*span)[2];         /* their times */
     struct cif_words words;
     struct cif_hot_words *hot; /* of the request; NULL without hot words */

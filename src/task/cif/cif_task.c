@@ -5,7 +5,6 @@
 #include "engine/task.h"
 #include "model/parts.h"
 #include <math.h>
-#include <string.h>
 #include "engine/batch_loop.h"
 #include "search/cif.h"
 #include "task/cif/cif_clips.h"
@@ -19,7 +18,7 @@ static const struct cif_model *cif_model_of(const steno_model *m) { return m->pa
 
 /* ---- results ---- */
 
-/* Copies the text ids of the clip to cif_session.ids, their frames beside them, and their tokens to the batch's table. */
+/* Copies the text ids of the clip to cif_session.ids and their tokens to the batch's table. */
 static struct clip_found found_of(const steno_session *s, const struct cif_clip *clip)
 {
     const struct cif_model *m = cif_model_of(s->model);
@@ -29,8 +28,6 @@ static struct clip_found found_of(const steno_session *s, const struct cif_clip 
         const struct best *b = &s->batch->run.argmax.best[i];
         if (b->id < 0 || b->id == m->blank || b->id == m->bos || b->id == m->eos) continue;
         s->batch->sampled[f.n] = (struct sampled_token){ .id = b->id, .ts_id = -1, .logprob = b->logprob, .p = expf(b->logprob) };
-        const struct cif_token *t = &((const struct cif_batch *)s->batch->part)->token[i];
-        c->row[f.n] = t->first + t->n - 1;
         c->ids[f.n++] = b->id;
         f.sum_logprob += b->logprob;
     }
@@ -49,51 +46,6 @@ static void find_times(const steno_session *s, const struct cif_clip *clip, int3
     else cif_fires(c->peak, clip->alpha, clip->n_frames);
     const int32_t timed = cif_times(c->span, n, &f, c->scratch);
     for (int32_t i = timed; i < n; i++) c->span[i][0] = c->span[i][1] = timed ? c->span[timed - 1][1] : 0;
-}
-
-/* The text of n ids as one that is left out; rows: its first and behind its last. */
-static int left_out_add(steno_session *s, const struct clip_window *w, struct clip_found *f, const uint32_t rows[2])
-{
-    struct cif_words *words = &cif_of(s)->words;
-    const double at = (double)w->at / FBANK_RATE, row_s = fbank_bank_of(s->model)->lfr_n * FRAME_MS / 1000.0;
-    if (cif_words_make(words, s->model, f->ids, f->n, NULL) || cif_words_text(words, 0, cif_words_n(words)))
-        return err_nomem(&s->error, (size_t)f->n, "text");
-    f->text = words->text.p;
-    f->n_text = words->text.len;
-    return clip_left_out(s, w, f, at + rows[0] * row_s, at + rows[1] * row_s);
-}
-
-/* Leaves out the ids that the model wrote where there is no speech, with their times. A kept id ends a text, and a long distance. */
-static int mute_drop(steno_session *s, const struct clip_window *w, struct clip_found *f)
-{
-    struct cif_session *c = cif_of(s);
-    struct clip_found out = { .ids = c->mute };
-    const uint32_t far = (uint32_t)(CLIP_FAR_MS / fbank_row_ms(fbank_bank_of(s->model)));
-    uint32_t rows[2] = { 0, 0 };
-    int32_t n = 0;
-    int rc = STENO_OK;
-    f->sum_logprob = 0;
-    for (int32_t i = 0; i < f->n && !rc; i++) {
-        const struct sampled_token t = s->batch->sampled[i];
-        const int is_mute = clip_is_mute(s, w, (int32_t)c->row[i]);
-        if (out.n && (!is_mute || c->row[i] > rows[1] + far)) {
-            rc = left_out_add(s, w, &out, rows);
-            out = (struct clip_found){ .ids = c->mute };
-        }
-        if (is_mute) {
-            if (!out.n) rows[0] = c->row[i];
-            rows[1] = c->row[i] + 1;
-            out.sum_logprob += (double)t.logprob;
-            c->mute[out.n++] = t.id;
-            continue;
-        }
-        for (int k = 0; k < 2; k++) c->span[n][k] = c->span[i][k];
-        f->sum_logprob += t.logprob;
-        s->batch->sampled[n] = t;
-        c->ids[n++] = t.id;
-    }
-    f->n = n;
-    return !rc && out.n ? left_out_add(s, w, &out, rows) : rc;
 }
 
 static void show_logits(steno_session *s, int row, const float *logits, const struct best *best)
@@ -118,20 +70,19 @@ static int settle(steno_session *s, const struct clip_window *w)
     const struct cif_clip *clip = cif_clip_of(s->batch, w);
     struct clip_found f = found_of(s, clip);
     struct segment g = clip_segment_of(s, w);
-    const int has_words = clips_of(s)->request.p.word_timestamps && f.n;
-    int rc = clip_rows_requested(s) ? show_rows(s, w, clip) : STENO_OK;
-    if (has_words) find_times(s, clip, f.n);
-    if (!rc) rc = mute_drop(s, w, &f);
-    if (rc) return rc;
+    const int shown = clip_rows_requested(s) ? show_rows(s, w, clip) : STENO_OK;
+    if (shown) return shown;
     const int bad = cif_words_make(&c->words, s->model, c->ids, f.n, NULL) || cif_words_text(&c->words, 0, cif_words_n(&c->words));
     if (bad) return err_nomem(&s->error, (size_t)f.n, "text");
     if (!c->words.text.len) return STENO_OK;
     f.text = f.whole = c->words.text.p;
     f.n_text = f.n_whole = c->words.text.len;
-    rc = clip_segment_add(s, &g, &f);
+    if (clip_all_mute(s, w)) return clip_left_out(s, w, &f, g.start, g.end);
+    const int rc = clip_segment_add(s, &g, &f);
     if (rc) return rc;
-    if (has_words) {
+    if (clips_of(s)->request.p.word_timestamps) {
         const struct cif_timed t = { (const double(*)[2])c->span, g.start, f.tokens };
+        find_times(s, clip, f.n);
         cif_words_add(s, &c->words, 0, cif_words_n(&c->words), &t, &g);
         cif_words_place(&c->words, 0, cif_words_n(&c->words), &t, &g);
     }
@@ -167,7 +118,7 @@ static struct batch_shape shape(const steno_model *m, uint32_t n_windows, uint32
 }
 
 /* Bytes per frame in a session. */
-enum { PER_FRAME = 3 * sizeof(int32_t) + 2 * sizeof(double), PER_FINE = 2 * sizeof(float) };
+enum { PER_FRAME = sizeof(int32_t) + 2 * sizeof(double), PER_FINE = 2 * sizeof(float) };
 
 /* Maximum number of rows for finer times. */
 static size_t fine_rows(const steno_model *m)
@@ -192,10 +143,8 @@ static int part_open(steno_session *s, steno_error *e)
     if (rc) return rc;
     c->span = arena_array(&s->arena, n, sizeof *c->span);
     c->ids = arena_array(&s->arena, n, sizeof *c->ids);
-    c->mute = arena_array(&s->arena, n, sizeof *c->mute);
-    c->row = arena_array(&s->arena, n, sizeof *c->row);
     c->peak = arena_array(&s->arena, 2 * n_fine, sizeof *c->peak);
-    if (!c->span || !c->ids || !c->mute || !c->row || !c->peak) return err_nomem(e, n * PER_FRAME + n_fine * PER_FINE, "a session");
+    if (!c->span || !c->ids || !c->peak) return err_nomem(e, n * PER_FRAME + n_fine * PER_FINE, "a session");
     c->scratch = c->peak + n_fine;
     return STENO_OK;
 }

@@ -157,13 +157,15 @@ static int leave_out_text(const struct pieces_job *j, int32_t from, int32_t to)
     return rc ? rc : clip_left_out(j->s, j->w, &f, time_of(j, j->p->rows[from].begin), time_of(j, j->p->rows[to - 1].end));
 }
 
-/* The same, but a long distance begins another text. */
+enum { FAR_MS = 2000 };
+
+/* The same, but a longer distance begins another text: there may be speech between them. */
 static int leave_out(const struct pieces_job *j, int32_t from, int32_t to)
 {
     const struct piece_rows *rows = j->p->rows;
     int rc = STENO_OK;
     for (int32_t end; from < to && !rc; from = end) {
-        for (end = from + 1; end < to && (rows[end].begin - rows[end - 1].end) * j->p->row_ms <= CLIP_FAR_MS;) end++;
+        for (end = from + 1; end < to && (rows[end].begin - rows[end - 1].end) * j->p->row_ms <= FAR_MS;) end++;
         rc = leave_out_text(j, from, end);
     }
     return rc;

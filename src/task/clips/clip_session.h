@@ -141,5 +141,4 @@ void clip_mark(steno_session *s, const struct clip_window *w, int64_t row, int64
 /* Adds a text of the window that is left out: of f, its ids and n_text bytes of text, which may be none. Times in seconds, up to the
  * window's end. A status */
 int clip_left_out(steno_session *s, const struct clip_window *w, const struct clip_found *f, double start, double end);
-enum { CLIP_FAR_MS = 2000 }; /* tokens left out are two texts if they lie farther apart: there may be speech between them */
 #endif

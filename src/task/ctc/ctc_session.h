@@ -7,9 +7,6 @@
 #include "task/ctc/ctc_search.h"
 #include "task/ctc/ctc_words.h"
 
-/* An id that is left out: its row, without query rows, and the number of ids before it that are kept. */
-struct mute_id { int32_t id, row, n_kept; float logprob; };
-
 struct ctc_session {
     struct clip_session clips;
     struct rule_masks masks;
@@ -18,8 +15,6 @@ struct ctc_session {
     struct ctc_words words;      /* of the current clip */
     struct ctc_search *search;
     int searches;                /* the current request uses beam search */
-    struct buf mute, mute_ids;   /* struct mute_id of the clip, left out since there is no speech near them; int32_t: those of a text */
-    int32_t n_kept, last_best;   /* ids kept so far; the most probable id of the row before */
     struct buf rows;             /* struct piece_rows of a clip's tokens, if they are pieces with times */
     const struct clip_window *shown; /* window whose logits are passed to on_rows */
 };

@@ -50,20 +50,6 @@ static int run(struct steno_batch *b)
     return rc || !needs_best(b) ? rc : ctc_run_best(b);
 }
 
-/* Is the id of a row left out, since there is no speech near it? Pieces with times are judged word by word (clip_pieces.c). */
-static int row_is_mute(const steno_session *s, const struct clip_window *w, int32_t row)
-{
-    return !s->model->family->pieces && clip_is_mute(s, w, row - clips_of(s)->request.n_head);
-}
-
-/* Collects an id that is left out. */
-static void mute_add(const steno_session *s, int32_t row, const struct best *b)
-{
-    struct ctc_session *c = ctc_of(s);
-    const struct mute_id m = { b->id, row, c->n_kept, b->logprob };
-    buf_add(&c->mute, &m, sizeof m);
-}
-
 /* Best path of the first n rows of a clip. Stores the ids in ctc_session.ids and the tokens in the batch's table. */
 static struct clip_found collapse(const steno_session *s, const struct clip_window *w, uint32_t n)
 {
@@ -72,17 +58,12 @@ static struct clip_found collapse(const steno_session *s, const struct clip_wind
     int32_t last = -1;
     for (uint32_t i = w->rows.row; i < (uint32_t)w->rows.row + n; i++) {
         const struct best *b = &s->batch->run.argmax.best[i];
-        const int32_t row = (int32_t)(i - w->rows.row);
-        const int is_new = b->id != last && b->id != blank && b->id >= 0;
-        last = b->id;
-        if (is_new && row_is_mute(s, w, row)) {
-            mute_add(s, row - ctc_of(s)->clips.request.n_head, b);
-        } else if (is_new) {
+        if (b->id != last && b->id != blank && b->id >= 0) {
             s->batch->sampled[c.n] = (struct sampled_token){ .id = b->id, .ts_id = -1, .logprob = b->logprob, .p = expf(b->logprob) };
             ctc_of(s)->ids[c.n++] = b->id;
-            ctc_of(s)->n_kept++;
             c.sum_logprob += b->logprob;
         }
+        last = b->id;
     }
     return c;
 }
@@ -105,13 +86,6 @@ static void show_search(steno_session *s, int row, const float *logits, const st
         return;
     }
     if (!row) ctc_search_begin(c->search, -1);
-    const int is_new = best->id >= 0 && best->id != ctc_model_of(s->model)->blank && best->id != c->last_best;
-    c->last_best = best->id;
-    if (row_is_mute(s, c->shown, row)) {
-        if (is_new) mute_add(s, row - q->n_head, best);
-        return;
-    }
-    c->n_kept += is_new;
     ctc_search_row(c->search, logits, best, q->masked);
 }
 
@@ -131,8 +105,6 @@ static int found_add(const steno_session *s, struct clip_found *f, int place, do
 static int search(steno_session *s, const struct clip_window *w, struct clip_found *f)
 {
     double logprob;
-    ctc_of(s)->shown = w;
-    ctc_of(s)->last_best = -1;
     const int rc = look(s, w, show_search, NULL);
     if (rc) return rc;
     *f = collapse(s, w, (uint32_t)ctc_of(s)->clips.request.n_head);
@@ -144,7 +116,7 @@ static int search(steno_session *s, const struct clip_window *w, struct clip_fou
 static int hypothesis_add(steno_session *s, const struct clip_window *w, const struct clip_found *f, int place, double score)
 {
     struct ctc_session *c = ctc_of(s);
-    const struct ctc_ids ids = { f->ids, f->n };
+    const struct ctc_ids ids = { c->ids, f->n };
     struct hypothesis h = { .at_ms = w->at * 1000 / FBANK_RATE, .place = place, .score = score };
     h.avg_logprob = f->sum_logprob / (f->n + 1);
     struct ctc_tags tags = { 0 };
@@ -226,11 +198,8 @@ static int words_add(steno_session *s, const struct clip_window *w, int32_t n_id
 static void rows_add(const steno_session *s, const struct clip_window *w, int32_t id, int32_t row, int32_t *begin)
 {
     if (*begin < 0) *begin = row > 0 ? row - 1 : 0;
-    struct buf *all = &ctc_of(s)->rows;
-    const struct piece_rows rows = { *begin, s->model->family->pieces->is_mark(s->model, id) ? *begin : row, PIECE_OPEN };
-    buf_add(all, &rows, sizeof rows);
-    const int32_t n = (int32_t)(all->len / sizeof rows);
-    if (!all->err) clip_piece_judge(s, w, (struct piece_rows *)(void *)all->p, n - 1, id, row);
+    const struct piece_rows rows = { *begin, s->model->family->pieces->is_mark(s->model, id) ? *begin : row, clip_all_mute(s, w) };
+    buf_add(&ctc_of(s)->rows, &rows, sizeof rows);
     *begin = row;
 }
 
@@ -264,12 +233,6 @@ static int align_rows(steno_session *s, const struct clip_window *w, const struc
     return rc || c->rows.err ? err_nomem(&s->error, c->rows.len, "times of tokens") : STENO_OK;
 }
 
-static struct clip_pieces pieces_of(const steno_session *s, const struct clip_found *f)
-{
-    const struct piece_rows *rows = (const struct piece_rows *)(const void *)ctc_of(s)->rows.p;
-    return (struct clip_pieces){ f->ids, f->tokens, rows, f->n, row_ms_of(s), "ctc", NULL };
-}
-
 static int settle_pieces(steno_session *s, const struct clip_window *w)
 {
     struct ctc_session *c = ctc_of(s);
@@ -282,60 +245,40 @@ static int settle_pieces(steno_session *s, const struct clip_window *w)
     buf_clear(&c->rows);
     rc = c->searches ? align_rows(s, w, &found) : find_rows(s, w);
     if (rc) return rc;
-    const struct clip_pieces p = pieces_of(s, &found);
+    const struct piece_rows *rows = (const struct piece_rows *)(const void *)c->rows.p;
+    const struct clip_pieces p = { found.ids, found.tokens, rows, found.n, row_ms_of(s), "ctc", NULL };
     return clip_pieces_add(s, w, &p, &c->text.text);
 }
 
-/* Adds the text of n ids that are left out. */
-static int left_out_add(steno_session *s, const struct clip_window *w, const struct mute_id *m, int32_t n)
+/* Leaves out the text of a clip without speech, and reduces f to the tags of its query rows. */
+static int leave_out(steno_session *s, const struct clip_window *w, const struct segment *g, struct clip_found *f)
 {
     struct ctc_session *c = ctc_of(s);
-    struct clip_found f = { .n = n };
+    const struct ctc_ids ids = { c->ids, f->n };
     struct ctc_tags tags = { 0 };
     struct ctc_shown shown;
-    const double at = (double)w->at / FBANK_RATE, row_s = row_ms_of(s) / 1000.0;
-    buf_clear(&c->mute_ids);
-    for (int32_t i = 0; i < n; i++) {
-        buf_add(&c->mute_ids, &m[i].id, sizeof m[i].id);
-        f.sum_logprob += (double)m[i].logprob;
-    }
-    const struct ctc_ids ids = { (const int32_t *)(const void *)c->mute_ids.p, n };
-    if (c->mute_ids.err || ctc_text_make(&c->text, s->model, &ids, STENO_TAGS_APART, &tags, &shown))
-        return err_nomem(&s->error, c->mute.len, "text");
-    f.text = shown.text;
-    f.n_text = shown.n;
-    return clip_left_out(s, w, &f, at + m[0].row * row_s, at + (m[n - 1].row + 1) * row_s);
-}
-
-/* Adds the texts of all of them: an id that is kept ends a text, and a long distance. */
-static int mute_settle(steno_session *s, const struct clip_window *w)
-{
-    const struct buf *mute = &ctc_of(s)->mute;
-    const struct mute_id *m = (const struct mute_id *)(const void *)mute->p;
-    const int32_t n = (int32_t)(mute->len / sizeof *m), far = CLIP_FAR_MS / row_ms_of(s);
-    int rc = mute->err ? err_nomem(&s->error, mute->len, "text") : STENO_OK;
-    for (int32_t from = 0, to; from < n && !rc; from = to) {
-        for (to = from + 1; to < n && m[to].n_kept == m[from].n_kept && m[to].row <= m[to - 1].row + far;) to++;
-        rc = left_out_add(s, w, m + from, to - from);
-    }
+    if (ctc_text_make(&c->text, s->model, &ids, STENO_TAGS_APART, &tags, &shown)) return err_nomem(&s->error, (size_t)f->n, "text");
+    f->text = shown.text;
+    f->n_text = shown.n;
+    const int rc = clip_left_out(s, w, f, g->start, g->end);
+    *f = collapse(s, w, (uint32_t)c->clips.request.n_head);
     return rc;
 }
 
 static int settle(steno_session *s, const struct clip_window *w)
 {
     struct ctc_session *c = ctc_of(s);
+    const int is_mute = clip_all_mute(s, w);
     const steno_transcribe_params *p = &c->clips.request.p;
     struct clip_found found = { 0 };
     struct segment g = clip_segment_of(s, w);
     struct ctc_shown shown;
     if (s->model->family->pieces) return settle_pieces(s, w);
-    buf_clear(&c->mute);
-    c->n_kept = 0;
-    int rc = c->searches ? search(s, w, &found) : STENO_OK;
-    if (!c->searches) found = collapse(s, w, w->rows.n);
+    int rc = c->searches && !is_mute ? search(s, w, &found) : STENO_OK;
+    if (!c->searches || is_mute) found = collapse(s, w, w->rows.n);
+    if (is_mute) rc = leave_out(s, w, &g, &found);
     if (!rc && clip_rows_requested(s)) rc = show_rows(s, w);
     if (!rc && p->word_timestamps) rc = find_words(s, w, found.n);
-    if (!rc) rc = mute_settle(s, w);
     if (rc) return rc;
     rc = hypotheses_add(s, w, &found);
     if (rc) return rc;
@@ -408,8 +351,6 @@ static void part_close(steno_session *s)
     ctc_text_free(&c->text);
     ctc_words_free(&c->words);
     buf_free(&c->rows);
-    buf_free(&c->mute);
-    buf_free(&c->mute_ids);
     ctc_search_done(c->search);
 }
 
