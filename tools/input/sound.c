@@ -160,3 +160,38 @@ void sound_notes_json(FILE *f, const struct notes *n)
     struct sink s = sink_to_stream(f);
     write_json_notes(&s, n, 0);
 }
+
+/* ---- one call ---------------------------------------------------------------------------------------------------------------- */
+
+int sound_begin(struct sound *s, const char *file, const steno_media_params *how, steno_session *session)
+{
+    steno_error e = { 0 };
+    int channel;
+    *s = (struct sound){ .file = file, .session = session };
+    int rc = how ? file_source_open(&s->media, file, how, &e) : sound_open(&s->media, file, &e);
+    if (rc != STENO_OK) return sound_failed(file, rc, e.text);
+    steno_media_source(s->media, &s->source);
+    s->source = level_source(&s->measured, &s->source);
+    signals_defer(1);
+    signals_watch(session, s->media);
+    rc = findings_channel(&s->notes, s->media, &channel);
+    if (rc == STENO_OK) return EXIT_OK;
+    signals_watch(NULL, NULL);
+    return sound_call_failed(file, s->media, NULL, rc);
+}
+
+int sound_end(struct sound *s, int status)
+{
+    signals_watch(NULL, NULL);
+    if (status < 0) return sound_call_failed(s->file, s->media, s->session, status);
+    sound_lost(s->media, s->file);
+    findings_media(&s->notes, s->media);
+    return EXIT_OK;
+}
+
+void sound_close(struct sound *s)
+{
+    signals_watch(NULL, NULL);
+    steno_media_close(s->media);
+    s->media = NULL;
+}

@@ -1,6 +1,7 @@
 /* steno: the input file of a verb. SPDX-License-Identifier: MIT */
 #ifndef STENO_TOOLS_SOUND_H
 #define STENO_TOOLS_SOUND_H
+#include "findings.h"
 #include "transcript.h"
 #include <steno/media.h>
 #include <stdio.h>
@@ -10,6 +11,24 @@ void sound_params(steno_media_params *p);
 
 /* Open an input; pipes are spooled in TMPDIR. @return a status, with the reason in *e; see signals_pending for STENO_ECANCELED */
 int sound_open(steno_media **m, const char *file, steno_error *e);
+
+/* The only input of a verb, for one call of its session. Its address is in source: do not move it. */
+struct sound {
+    const char *file;
+    steno_media *media;
+    steno_session *session;
+    steno_source source;
+    struct level_source measured; /* the level of what the call read */
+    struct notes notes;
+};
+
+/* Open file with *how (NULL: what sound_params sets), and choose its channel. From here on, signals interrupt reading and the session.
+ * @return an exit code. EXIT_OK: a call may read s->source, and sound_end takes its status. Call sound_close in any case. */
+int sound_begin(struct sound *s, const char *file, const steno_media_params *how, steno_session *session);
+
+/* The call has returned status: report its failure, or the parts that could not be read; notes has these, too. @return an exit code */
+int sound_end(struct sound *s, int status);
+void sound_close(struct sound *s);
 
 /* The printable name of an input: for a URL, only parts that cannot be secret. Valid until the thread's next call with a URL. */
 const char *sound_shown(const char *file);

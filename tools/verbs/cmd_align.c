@@ -186,42 +186,24 @@ static int cues_write(struct cue_results *out, const struct write_layout *l, con
 
 static int align(const struct opts *o, const struct engine *e, struct cue_results *out, const struct write_layout *l, const char *text)
 {
-    steno_media *m = NULL;
-    steno_source src;
-    steno_error err = { 0 };
+    struct sound sound;
     steno_transcribe_params p;
     steno_transcribe_params_init(&p);
     p.language = o->language;
-    const char *file = out->input;
-    struct level_source measured;
-    struct notes notes = { .n = 0 };
-    int channel, code, rc = sound_open(&m, file, &err);
-    if (rc != STENO_OK) {
-        code = sound_failed(file, rc, err.text);
-    } else {
-        steno_media_source(m, &src);
-        src = level_source(&measured, &src);
-        p.offset_ms = file_source_start_ms(m) > 0 ? file_source_start_ms(m) : 0;
-        signals_defer(1);
-        signals_watch(e->session, m);
-        rc = findings_channel(&notes, m, &channel);
-        const int is_read = rc == STENO_OK;
-        if (is_read) rc = steno_align(e->session, &src, text, &p);
-        signals_watch(NULL, NULL);
-        if (rc < 0) {
-            code = sound_call_failed(file, m, is_read ? e->session : NULL, rc);
-        } else {
-            sound_lost(m, file);
-            findings_media(&notes, m);
-            findings_level(&notes, &measured.level);
-            if (measured.level.peak <= 0) findings_no_speech(&notes, &measured.level, 1);
-            note_words(&notes, e->session);
-            note_heads(&notes, e->model);
-            if (!o->engine.quiet) sound_notes(file, &notes);
-            code = out->on ? cues_write(out, l, e->session) : words_print(e->session, o->json, &notes);
+    int code = sound_begin(&sound, out->input, NULL, e->session);
+    if (code == EXIT_OK) {
+        p.offset_ms = file_source_start_ms(sound.media) > 0 ? file_source_start_ms(sound.media) : 0;
+        code = sound_end(&sound, steno_align(e->session, &sound.source, text, &p));
+        if (code == EXIT_OK) {
+            findings_level(&sound.notes, &sound.measured.level);
+            if (sound.measured.level.peak <= 0) findings_no_speech(&sound.notes, &sound.measured.level, 1);
+            note_words(&sound.notes, e->session);
+            note_heads(&sound.notes, e->model);
+            if (!o->engine.quiet) sound_notes(out->input, &sound.notes);
+            code = out->on ? cues_write(out, l, e->session) : words_print(e->session, o->json, &sound.notes);
         }
     }
-    steno_media_close(m);
+    sound_close(&sound);
     return code;
 }
 

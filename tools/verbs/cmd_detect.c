@@ -80,9 +80,6 @@ static int print_languages(const struct opts *o, const steno_model *m, const flo
 
 static int detect(const struct opts *o, const struct engine *e, const char *file)
 {
-    steno_media *m = NULL;
-    steno_source src;
-    steno_error err = { 0 };
     int n = 0;
     while (steno_model_language(e->model, n)) n++;
     if (n == 0) {
@@ -95,36 +92,22 @@ static int detect(const struct opts *o, const struct engine *e, const char *file
     }
     float *probs = calloc((size_t)n, sizeof *probs);
     if (!probs) return sound_failed(file, STENO_ENOMEM, "");
+    struct sound sound;
     steno_media_params how;
-    struct level_source measured;
-    struct notes notes = { .n = 0 };
-    int channel;
     sound_params(&how);
     how.unclocked = 1; /* leading silence before a late sound has no language */
-    int code, rc = file_source_open(&m, file, &how, &err);
-    if (rc != STENO_OK) {
-        code = sound_failed(file, rc, err.text);
-    } else {
-        steno_media_source(m, &src);
-        src = level_source(&measured, &src);
-        signals_defer(1);
-        signals_watch(e->session, m);
-        rc = findings_channel(&notes, m, &channel);
-        const int is_read = rc == STENO_OK;
-        if (is_read) rc = steno_detect_language(e->session, &src, probs, n);
-        signals_watch(NULL, NULL);
-        if (rc < 0) {
-            code = sound_call_failed(file, m, is_read ? e->session : NULL, rc);
-        } else {
-            sound_lost(m, file);
-            findings_media(&notes, m);
-            if (measured.level.peak <= 0) findings_no_speech(&notes, &measured.level, 1);
-            findings_language(&notes, steno_model_language(e->model, rc), (double)probs[rc]);
-            if (!o->engine.quiet) sound_notes(file, &notes);
-            code = print_languages(o, e->model, probs, n, &notes);
+    int code = sound_begin(&sound, file, &how, e->session);
+    if (code == EXIT_OK) {
+        const int language = steno_detect_language(e->session, &sound.source, probs, n);
+        code = sound_end(&sound, language);
+        if (code == EXIT_OK) {
+            if (sound.measured.level.peak <= 0) findings_no_speech(&sound.notes, &sound.measured.level, 1);
+            findings_language(&sound.notes, steno_model_language(e->model, language), (double)probs[language]);
+            if (!o->engine.quiet) sound_notes(file, &sound.notes);
+            code = print_languages(o, e->model, probs, n, &sound.notes);
         }
     }
-    steno_media_close(m);
+    sound_close(&sound);
     free(probs);
     return code;
 }

@@ -67,7 +67,7 @@ struct finding {
     int json, streaming, stop_code;
     struct sink_memory events; /* JSON of the spans, for an object */
     struct sink sink;
-    struct notes notes;
+    struct sound sound;
 };
 
 /* Lines are printed as spans arrive. An object is printed at the end, when it is complete. */
@@ -96,7 +96,7 @@ static void print_spans_json(const struct finding *j, const steno_session *s)
         printf("%s[%lld, %lld]", i ? ", " : "", (long long)span.t0_ms, (long long)span.t1_ms);
     }
     printf("], \"duration_ms\": %lld", (long long)steno_duration_ms(s));
-    sound_notes_json(stdout, &j->notes);
+    sound_notes_json(stdout, &j->sound.notes);
     printf("}\n");
 }
 
@@ -127,13 +127,6 @@ static int should_abort(void *user)
     return j->stop_code != EXIT_OK || signals_pending();
 }
 
-static void note(struct notes *n, const steno_media *m, const steno_session *s, const struct level *l)
-{
-    findings_media(n, m);
-    findings_level(n, l);
-    if (steno_span_count(s) == 0) findings_no_speech(n, l, 1);
-}
-
 static steno_vad_params params_of(struct finding *j, const struct opts *o)
 {
     steno_vad_params p;
@@ -158,43 +151,31 @@ static steno_vad_params params_of(struct finding *j, const struct opts *o)
 
 static int find(struct finding *j, const struct opts *o, const struct engine *e, const char *file)
 {
-    steno_media *m = NULL;
-    steno_source src;
-    steno_error err = { 0 };
     const steno_vad_params p = params_of(j, o);
     steno_model_info info = { .size = sizeof info };
     steno_model_info_get(e->model, &info);
     const int finds = strstr(info.family, "vad") || strstr(info.family, "silero"); /* other families are refused by the call */
     int code = option_check(o->engine.given, finds ? e->model : NULL, STENO_CALL_FIND_SPEECH, &p);
     if (code != EXIT_OK) return code;
-    int rc = sound_open(&m, file, &err);
-    if (rc != STENO_OK) {
-        code = sound_failed(file, rc, err.text);
-        steno_media_close(m);
-        return code;
+    struct sound *s = &j->sound;
+    code = sound_begin(s, file, NULL, e->session);
+    if (code == EXIT_OK) {
+        const int rc = steno_find_speech(e->session, &s->source, &p);
+        if (j->stop_code != EXIT_OK) {
+            code = j->stop_code;
+        } else if (rc == STENO_EARG) {
+            char reason[OPTION_TEXT_SZ];
+            code = message_usage("%s", option_reason(reason, o->engine.given, steno_last_error(e->session)));
+        } else {
+            code = sound_end(s, rc);
+        }
     }
-    steno_media_source(m, &src);
-    struct level_source measured;
-    src = level_source(&measured, &src);
-    signals_defer(1);
-    signals_watch(e->session, m);
-    int channel;
-    rc = findings_channel(&j->notes, m, &channel);
-    const int is_read = rc == STENO_OK;
-    if (is_read) rc = steno_find_speech(e->session, &src, &p);
-    signals_watch(NULL, NULL);
-    code = j->stop_code != EXIT_OK ? j->stop_code : EXIT_OK;
-    if (rc == STENO_EARG && is_read && code == EXIT_OK) {
-        char reason[OPTION_TEXT_SZ];
-        code = message_usage("%s", option_reason(reason, o->engine.given, steno_last_error(e->session)));
-    } else if (rc < 0 && code == EXIT_OK) {
-        code = sound_call_failed(file, m, is_read ? e->session : NULL, rc);
-    } else if (code == EXIT_OK) {
-        sound_lost(m, file);
-        note(&j->notes, m, e->session, &measured.level);
-        if (!o->engine.quiet) sound_notes(file, &j->notes);
+    if (code == EXIT_OK) {
+        findings_level(&s->notes, &s->measured.level);
+        if (steno_span_count(e->session) == 0) findings_no_speech(&s->notes, &s->measured.level, 1);
+        if (!o->engine.quiet) sound_notes(file, &s->notes);
     }
-    steno_media_close(m);
+    sound_close(s);
     if (code == EXIT_OK && j->sink.failed) {
         message("out of memory for the spans of %s", sound_name(file));
         code = EXIT_MEMORY;
