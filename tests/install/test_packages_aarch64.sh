@@ -7,17 +7,12 @@
 # needed.
 set -euo pipefail
 
-: "${STENO:?the program to compare with}" "${STENO_SOURCE:?}"
-cd "$STENO_SOURCE"
-skip() { echo "skipped: $1"; exit 77; }
-tarball=$(find dist -name 'steno-*-linux-aarch64.tar.gz' 2>/dev/null | head -1 || true)
-[ -n "$tarball" ] || skip "no tarball for ARM in dist/; script/package --machine aarch64 builds one"
-qemu=$(command -v qemu-aarch64) || skip "no qemu-aarch64 (apt-get install qemu-user)"
+. "${STENO_SOURCE:?}/tests/install/arm.sh"
+built_for_arm 'steno-*-linux-aarch64.tar.gz' tarball script/package
+tarball=$built
 libc=/usr/aarch64-linux-gnu
 [ -e $libc/lib/libc.so.6 ] || skip "no C library of arm64 (apt-get install libc6-arm64-cross)"
 
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
 export HOME=$tmp
 unset STENO_MODELS
 
@@ -32,12 +27,6 @@ arm() # ROOT CPU COMMAND...
     emulate "$1" "$2"
     shift 2
     "${emulated[@]}" "$@"
-}
-
-check() # WHAT EXPECTED OUTPUT
-{
-    [ "$2" = "$3" ] || { printf '%s printed:\n%s\nexpected:\n%s\n' "$1" "$3" "$2"; exit 1; }
-    echo "$1"
 }
 
 for_arm() # FOLDER: all of its programs and libraries

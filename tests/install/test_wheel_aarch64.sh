@@ -6,13 +6,10 @@
 # STENO_CHROOTS is a folder that keeps the packages of arm64. It needs root, for debootstrap.
 set -euo pipefail
 
-: "${STENO:?the program to compare with}" "${STENO_SOURCE:?}"
-cd "$STENO_SOURCE"
-skip() { echo "skipped: $1"; exit 77; }
-wheel=$(find dist -name 'steno-*_aarch64.whl' 2>/dev/null | head -1 || true)
-[ -n "$wheel" ] || skip "no wheel for ARM in dist/; script/wheel --machine aarch64 builds one"
+. "${STENO_SOURCE:?}/tests/install/arm.sh"
+built_for_arm 'steno-*_aarch64.whl' wheel script/wheel
+wheel=$built
 [ "$(stat -c %s "$wheel")" -le 10000000 ] || { echo "$wheel has $(stat -c %s "$wheel") bytes, at most 10 MB are allowed"; exit 1; }
-qemu=$(command -v qemu-aarch64) || skip "no qemu-aarch64 (apt-get install qemu-user)"
 command -v debootstrap >/dev/null || skip "no debootstrap (apt-get install debootstrap)"
 [ "$(id -u)" = 0 ] || skip "debootstrap needs root"
 unshare -Urm mount -t binfmt_misc none /proc/sys/fs/binfmt_misc 2>/dev/null || skip "namespaces have no binfmt_misc here (Linux 6.7 has)"
@@ -20,8 +17,6 @@ unshare -Urm mount -t binfmt_misc none /proc/sys/fs/binfmt_misc 2>/dev/null || s
 mirror=$(sed -n 's/^URIs: //p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -1)
 [ -n "$mirror" ] || skip "no mirror of Debian in the lists of apt"
 
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
 python3 -m venv "$tmp/venv" 2>/dev/null || skip "no venv (apt-get install python3-venv)"
 kept=${STENO_CHROOTS:-$tmp/kept}/$VERSION_CODENAME-arm64
 if [ ! -f "$kept/.whole" ]; then
@@ -49,12 +44,6 @@ arm() # CPU COMMAND...
 {
     env -i HOME="$tmp" LC_ALL=C.UTF-8 PATH=/usr/bin:/bin PYTHONPATH="$tmp/site" PYTHONDONTWRITEBYTECODE=1 QEMU_LD_PREFIX="$kept" \
         QEMU_CPU="$1" qemu="$qemu" unshare -Urm bash "$tmp/start" "${@:2}"
-}
-
-check() # WHAT EXPECTED OUTPUT
-{
-    [ "$2" = "$3" ] || { printf '%s printed:\n%s\nexpected:\n%s\n' "$1" "$3" "$2"; exit 1; }
-    echo "$1"
 }
 
 python=$kept/usr/bin/python3
