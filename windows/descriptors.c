@@ -81,10 +81,11 @@ int fsync(int fd)
     return S_ISREG(st.st_mode) && !FlushFileBuffers(win_handle(fd)) ? win_fail() : 0;
 }
 
-/* Locks are a byte far behind the end, because a locked byte can be neither read nor written. */
+/* Locks are a byte far behind the end, because a locked byte can be neither read nor written. Folders have none: EISDIR. */
 int flock(int fd, int how)
 {
     const HANDLE h = win_handle(fd);
+    struct stat st;
     OVERLAPPED at = { .Offset = 0xfffffffe, .OffsetHigh = 0x7fffffff };
     if (h == INVALID_HANDLE_VALUE) return -1;
     if (how & LOCK_UN) return UnlockFileEx(h, 0, 1, 0, &at) ? 0 : win_fail();
@@ -92,6 +93,7 @@ int flock(int fd, int how)
     const DWORD error = GetLastError();
     win_fail();
     if (error == ERROR_LOCK_VIOLATION || error == ERROR_IO_PENDING) errno = EWOULDBLOCK;
+    else if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) errno = EISDIR;
     return -1;
 }
 

@@ -64,19 +64,36 @@ int figures_find(double *v, int n, const char *path, const char *key)
     return found;
 }
 
-/* Locks a folder until the descriptor is closed. @return -1: there are no locks here, or the holder does not end */
-static int lock_folder(const char *folder)
+/* Locks the file of a descriptor, which is closed if that fails. @return -1 with errno: there are no locks, or the holder does not end */
+static int lock_wait(int fd)
 {
     const struct timespec nap = { 0, 10000000 };
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int i = 0; fd >= 0 && flock(fd, LOCK_EX | LOCK_NB); i++) {
-        if ((errno == EWOULDBLOCK || errno == EINTR) && i < LOCK_TRIES) {
+        const int why = errno;
+        if ((why == EWOULDBLOCK || why == EINTR) && i < LOCK_TRIES) {
             nanosleep(&nap, NULL);
             continue;
         }
         close(fd);
+        errno = why;
         fd = -1;
     }
+    return fd;
+}
+
+/* Locks the folder of `path` until the descriptor is closed. Windows has no locks of folders, so a file beside `path` is locked there.
+ * @return -1: there are no locks, or the holder does not end */
+static int lock_folder(const char *folder, const char *path)
+{
+    char *beside = NULL;
+    int fd = lock_wait(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (fd >= 0 || errno != EISDIR) return fd;
+    const size_t n = strlen(path) + sizeof ".lock";
+    if ((beside = malloc(n))) {
+        snprintf(beside, n, "%s.lock", path);
+        fd = lock_wait(open(beside, O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    }
+    free(beside);
     return fd;
 }
 
@@ -112,7 +129,7 @@ int figures_keep(const char *path, const char *key, const double *v, int n)
     if (slash) *slash = '\0';
     int kept = slash && atomic_file_prepare(folder) == 0;
     if (kept) {
-        const int lock = lock_folder(folder);
+        const int lock = lock_folder(folder, path);
         kept = replace(path, key, v, n);
         if (lock >= 0) close(lock);
     }
