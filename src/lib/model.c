@@ -141,7 +141,7 @@ static int load(steno_model *m, const struct model_source *place, const steno_mo
     int rc = weights_open_source(&w, place, e);
     if (rc) return rc;
     m->family = family_find(&w);
-    if (!m->family) rc = family_refuse(&w, e);
+    rc = m->family ? family_read_settings(m->family, &w, e) : family_refuse(&w, e);
     if (m->family && !(m->family->low_precision & LOW_PRECISION_ROWS)) m->low_precision = 0;
     if (m->family && !(m->family->low_precision & LOW_PRECISION_STEPS)) m->blocks = 0;
     m->matrix_type = w.matrix_type;

@@ -11,6 +11,7 @@
 #include "load/model_source.h"
 #include "load/tensor.h"
 #include "load/weights.h"
+#include "model/family.h"
 
 /* ---- tensors ------------------------------------------------------------------------------------------------------------------ */
 
@@ -146,7 +147,8 @@ static int write_model(const struct target *t, const char *path, const steno_con
     rc = model_source_open(&source, path, NULL, e);
     if (!rc) rc = weights_open_source(&w, &source, e);
     if (!rc) {
-        rc = t->write(&w, o, &to, e);
+        rc = family_read_settings(family_find(&w), &w, e);
+        if (!rc) rc = t->write(&w, o, &to, e);
         weights_close(&w);
     }
     model_source_close(&source);

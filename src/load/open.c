@@ -26,20 +26,21 @@ static void take_main_type(struct weights *w)
     w->matrix_name = form_name((enum tensor_form)form, w->matrix_type);
 }
 
-int weights_read_settings(struct meta *m, const struct model_source *p, steno_error *e)
+int weights_read_settings(struct meta *m, const struct model_source *p, unsigned which, steno_error *e)
 {
-    static const struct { const char *file, *prefix; int yaml, is_extra; } known[] = {
-        { "config.json", NULL, 0, 0 },
-        { "generation_config.json", "generation", 0, 1 },
-        { "processor_config.json", "processor", 0, 1 },
-        { "preprocessor_config.json", "features", 0, 1 },
-        { "1_Pooling/config.json", "pooling", 0, 0 }, /* without it the vectors would be others */
-        { "sentence_bert_config.json", "sentence", 0, 1 },
-        { "config.yaml", NULL, 1, 0 },
-        { "configuration.json", "configuration", 0, 1 },
+    static const struct { unsigned of; const char *file, *prefix; int yaml, is_extra; } known[] = {
+        { SETTINGS_NETWORK, "config.json", NULL, 0, 0 },
+        { SETTINGS_NETWORK, "config.yaml", NULL, 1, 0 },
+        { SETTINGS_GENERATION, "generation_config.json", "generation", 0, 1 },
+        { SETTINGS_FEATURES, "processor_config.json", "processor", 0, 1 },
+        { SETTINGS_FEATURES, "preprocessor_config.json", "features", 0, 1 },
+        { SETTINGS_POOLING, "1_Pooling/config.json", "pooling", 0, 0 }, /* without it the vectors would be others */
+        { SETTINGS_POOLING, "sentence_bert_config.json", "sentence", 0, 1 },
+        { SETTINGS_FILES, "configuration.json", "configuration", 0, 1 },
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         struct file f;
+        if (!(known[i].of & which)) continue;
         int rc = (known[i].is_extra ? model_source_find_extra : model_source_find)(p, known[i].file, m->arena, &f, e);
         if (rc > 0) {
             rc = probe_check(&f, e);
@@ -103,7 +104,7 @@ int weights_open_source(struct weights *w, const struct model_source *p, steno_e
     w->matrix_type = DT_COUNT;
     int rc = read_place(w, e);
     if (!rc) rc = check_sum(w, e);
-    if (!rc && !w->has_shape) rc = weights_read_settings(&w->meta, &w->source, e);
+    if (!rc && !w->has_shape) rc = weights_read_settings(&w->meta, &w->source, SETTINGS_NETWORK, e);
     if (!rc) rc = mlx_join(w, e);
     if (!rc && w->matrix_type == DT_COUNT) take_main_type(w);
     if (!rc) rc = weights_index(w, e);

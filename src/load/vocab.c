@@ -137,7 +137,8 @@ static int read_model(struct weights *w, const struct model_source *p, steno_err
     int rc = weights_open_source(&other, p, e);
     if (rc) return rc;
     struct vocab_list list = { .name = p->name };
-    if (!other.vocab) rc = read_beside(w, p, &other.meta, e);
+    if (!other.vocab && !other.has_shape) rc = weights_read_settings(&other.meta, p, SETTINGS_FILES, e);
+    if (!rc && !other.vocab) rc = read_beside(w, p, &other.meta, e);
     for (uint32_t i = 0; i < other.n_vocab_entries && !rc; i++) {
         rc = vocab_list_add(&list, i, other.vocab[i].s, other.vocab[i].n, e);
         vocab_list_mark(&list, other.vocab[i].score, other.vocab[i].type);
@@ -154,7 +155,7 @@ static int read_folder(struct weights *w, const struct model_source *p, steno_er
     struct meta m;
     arena_init(&scratch);
     meta_init(&m, &scratch);
-    int rc = weights_read_settings(&m, p, e);
+    int rc = weights_read_settings(&m, p, SETTINGS_NETWORK | SETTINGS_FILES, e);
     if (!rc) rc = read_beside(w, p, &m, e);
     arena_free(&scratch);
     return rc;

@@ -69,10 +69,16 @@ int weights_rename(struct weights *w, int (*to)(const char *name, char *out, siz
  * any text. May be NULL. */
 int weights_check_used(const struct weights *w, const char *const *spare, steno_error *e);
 
-/* Read the settings in a model's folder, as far as the files exist: config.json, generation_config.json ("generation."),
- * processor_config.json ("processor."), preprocessor_config.json ("features."), 1_Pooling/config.json ("pooling."),
- * sentence_bert_config.json ("sentence."), config.yaml and configuration.json ("configuration."). */
-int weights_read_settings(struct meta *m, const struct model_source *p, steno_error *e);
+/* Files with settings in a model's folder, and the prefix that their keys get. */
+enum settings_files {
+    SETTINGS_NETWORK = 1,    /* config.json, config.yaml; no prefix */
+    SETTINGS_GENERATION = 2, /* generation_config.json ("generation.") */
+    SETTINGS_FEATURES = 4,   /* processor_config.json ("processor."), preprocessor_config.json ("features.") */
+    SETTINGS_POOLING = 8,    /* 1_Pooling/config.json ("pooling."), sentence_bert_config.json ("sentence.") */
+    SETTINGS_FILES = 16      /* configuration.json ("configuration."): names of FunASR's other files */
+};
+/* Read those of `which` (enum settings_files) that exist. A model that was opened has those of SETTINGS_NETWORK. */
+int weights_read_settings(struct meta *m, const struct model_source *p, unsigned which, steno_error *e);
 
 /* Put the names of all tensors into the index; STENO_EFORMAT for a duplicate. */
 int weights_index(struct weights *w, steno_error *e);

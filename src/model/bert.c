@@ -218,5 +218,5 @@ static int bert_describe(steno_model *m, struct weights *w, steno_error *e)
 static const char *const spare[] = { "pooler.*", "cls.*", "embeddings.position_ids", NULL };
 
 const struct family family_bert = { .name = "bert", .front_end = FRONT_NONE, .task = "embed", .match = bert_match,
-                                    .low_precision = LOW_PRECISION_ROWS, .describe = bert_describe,
+                                    .low_precision = LOW_PRECISION_ROWS, .settings = SETTINGS_POOLING, .describe = bert_describe,
                                     .spare = spare, .ids_to_bytes = lm_ids_to_bytes };

@@ -229,6 +229,7 @@ const struct family family_ct_transformer = {
     .front_end = FRONT_NONE,
     .task = "marks",
     .low_precision = 0,
+    .settings = SETTINGS_FILES,
     .match = ct_match,
     .describe = ct_describe,
     .spare = funasr_spare,

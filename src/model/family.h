@@ -212,6 +212,7 @@ struct family {
     const char *task;              /* task for its outputs: a name of lib/model.c */
     unsigned low_precision;        /* enum family_low_precision: products that may use fewer bits */
     enum family_bare bare_text;
+    unsigned settings;             /* enum settings_files: those it needs beside SETTINGS_NETWORK; no other is read */
     int (*match)(const struct weights *w);
     int (*describe)(steno_model *m, struct weights *w, steno_error *e);
     /* Sets *f to the family of a head of this file (enum steno_decoder_type). STENO_EARG: the file does not have it. May be NULL */
@@ -254,6 +255,8 @@ int model_read_pooling(steno_model *m, const struct weights *w, int32_t usual, s
 struct precision model_rows_precision(const steno_model *m);
 
 const struct family *family_find(const struct weights *w); /* NULL: no family recognises this file */
+/* Read the settings that this family needs beside those of SETTINGS_NETWORK. f may be NULL: none */
+int family_read_settings(const struct family *f, struct weights *w, steno_error *e);
 /* STENO_EUNSUPPORTED; the message names the content of the file, from its settings or tensors. */
 int family_refuse(struct weights *w, steno_error *e);
 

@@ -317,7 +317,8 @@ void lm_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct
     static int match_##id(const struct weights *w) { return lm_match(w, &arch_##id); }                                                \
     static int describe_##id(steno_model *m, struct weights *w, steno_error *e) { return lm_describe(m, &arch_##id, w, e); }          \
     const struct family family_##id = { .name = #id, .front_end = FRONT_NONE, .task = "lm", .match = match_##id,                      \
-                                        .low_precision = LOW_PRECISION_ROWS | LOW_PRECISION_STEPS,                    \
+                                        .low_precision = LOW_PRECISION_ROWS | LOW_PRECISION_STEPS,                                    \
+                                        .settings = SETTINGS_GENERATION | SETTINGS_POOLING,                                           \
                                         .describe = describe_##id, .spare = lm_spare, .ids_to_bytes = lm_ids_to_bytes }
 
 static const char *const lm_spare[] = { "*rotary_emb.inv_freq", "vision_tower.*", "model.vision_tower.*", "multi_modal_projector.*",

@@ -117,6 +117,7 @@ const struct family family_nano = {
     .front_end = FRONT_FBANK_CLIPS,
     .task = "audio_lm",
     .low_precision = LOW_PRECISION_ROWS | LOW_PRECISION_STEPS,
+    .settings = SETTINGS_GENERATION | SETTINGS_FILES,
     .match = nano_match,
     .describe = nano_describe,
     .audio_lm = &nano_audio_lm,

@@ -106,6 +106,7 @@ const struct family family_qwen3_aligner = {
     .front_end = FRONT_FBANK_CLIPS,
     .task = "aligner",
     .low_precision = LOW_PRECISION_ROWS | LOW_PRECISION_STEPS,
+    .settings = SETTINGS_GENERATION | SETTINGS_FEATURES,
     .match = match,
     .describe = describe,
     .language = language_of,

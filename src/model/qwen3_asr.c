@@ -158,6 +158,7 @@ const struct family family_qwen3_asr = {
     .front_end = FRONT_FBANK_CLIPS,
     .task = "audio_lm",
     .low_precision = LOW_PRECISION_ROWS | LOW_PRECISION_STEPS,
+    .settings = SETTINGS_GENERATION | SETTINGS_FEATURES,
     .match = match,
     .describe = describe,
     .audio_lm = &qwen3_asr_lm,

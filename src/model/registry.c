@@ -30,6 +30,11 @@ const struct family *family_find(const struct weights *w)
     return NULL;
 }
 
+int family_read_settings(const struct family *f, struct weights *w, steno_error *e)
+{
+    return f && !w->has_shape ? weights_read_settings(&w->meta, &w->source, f->settings, e) : STENO_OK;
+}
+
 /* Weights of a known family without their configuration file. */
 static int is_bare_whisper(struct weights *w)
 {

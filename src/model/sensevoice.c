@@ -164,6 +164,7 @@ const struct family family_sensevoice = {
     .task = "ctc",
     .bare_text = BARE_SPOKEN,
     .low_precision = LOW_PRECISION_ROWS,
+    .settings = SETTINGS_FILES,
     .match = sensevoice_match,
     .describe = sensevoice_describe,
     .ctc = &sensevoice_ctc,

@@ -148,6 +148,7 @@ const struct family family_fsmn_vad = {
     .front_end = FRONT_FBANK_STREAM,
     .task = "vad",
     .low_precision = 0,
+    .settings = SETTINGS_FILES,
     .match = vad_match,
     .describe = vad_describe,
     .spare = funasr_spare,

@@ -316,6 +316,7 @@ const struct family family_whisper = {
     .front_end = FRONT_LOG_MEL,
     .task = "ar",
     .low_precision = LOW_PRECISION_ROWS | LOW_PRECISION_STEPS,
+    .settings = SETTINGS_GENERATION | SETTINGS_FEATURES,
     .match = whisper_match,
     .describe = whisper_describe,
     .speech = &whisper_speech,

@@ -1,6 +1,7 @@
 /* steno tests: settings of a Hugging Face folder's feature extractor. SPDX-License-Identifier: MIT
  *
  * A folder that asks for other features than those computed here is refused by the name of the setting, in both files that may have it. */
+#include "api/lm_folder.h"
 #include "api/parakeet_model.h"
 #include "api/shipped.h"
 #include "spell.h"
@@ -85,6 +86,25 @@ static void test_whisper_s_features(void **state)
     folder_remove(&d);
 }
 
+/* Broken settings that a family does not use do not stop it. */
+static void test_only_settings_of_the_family_are_read(void **state)
+{
+    (void)state;
+    static const struct { const char *name; int stops[2]; } file[] = { /* a Parakeet, a language model */
+        { "preprocessor_config.json", { 1, 0 } },  { "processor_config.json", { 1, 0 } }, { "generation_config.json", { 0, 1 } },
+        { "sentence_bert_config.json", { 0, 1 } }, { "configuration.json", { 0, 0 } },
+    };
+    for (int k = 0; k < 2; k++) {
+        const struct folder d = k ? lm_folder() : pk_ctc_folder();
+        for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+            folder_text(&d, file[i].name, "{\"a\": ");
+            open_it(&d, file[i].name, file[i].stops[k] ? file[i].name : NULL);
+            folder_text(&d, file[i].name, "{}");
+        }
+        folder_remove(&d);
+    }
+}
+
 /* Heads of keys that several heads of queries share. */
 static void test_shared_heads_of_a_parakeet_are_refused(void **state)
 {
@@ -108,6 +128,7 @@ int main(void)
         cmocka_unit_test(test_parakeet_s_features),
         cmocka_unit_test(test_features_of_a_stream),
         cmocka_unit_test(test_whisper_s_features),
+        cmocka_unit_test(test_only_settings_of_the_family_are_read),
         cmocka_unit_test(test_shared_heads_of_a_parakeet_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

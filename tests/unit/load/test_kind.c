@@ -222,10 +222,40 @@ static void test_links_to_files_that_are_not_needed_may_lead_nowhere(void **stat
     arena_init(&a);
     meta_init(&m, &a);
     assert_int_equal(model_source_open(&p, d.path, NULL, NULL), STENO_OK);
-    if (weights_read_settings(&m, &p, &with)) fail_msg("%s", with.text);
+    if (weights_read_settings(&m, &p, ~0u, &with)) fail_msg("%s", with.text);
     model_source_close(&p);
     arena_free(&a);
     folder_remove(&d);
+}
+
+/* A damaged file stops only those that ask for it. */
+static void test_only_the_asked_settings_are_read(void **state)
+{
+    (void)state;
+    static const struct { const char *file; unsigned of; } row[] = {
+        { "config.json", SETTINGS_NETWORK }, { "config.yaml", SETTINGS_NETWORK }, { "generation_config.json", SETTINGS_GENERATION },
+        { "processor_config.json", SETTINGS_FEATURES }, { "preprocessor_config.json", SETTINGS_FEATURES },
+        { "sentence_bert_config.json", SETTINGS_POOLING }, { "configuration.json", SETTINGS_FILES },
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const struct folder d = folder_new();
+        folder_text(&d, row[i].file, "{\"a\": ");
+        for (unsigned which = SETTINGS_NETWORK; which <= SETTINGS_FILES; which *= 2) {
+            struct model_source p;
+            struct arena a;
+            struct meta m;
+            steno_error e = { 0 };
+            arena_init(&a);
+            meta_init(&m, &a);
+            assert_int_equal(model_source_open(&p, d.path, NULL, NULL), STENO_OK);
+            const int rc = weights_read_settings(&m, &p, which, &e);
+            if (which == row[i].of ? rc != STENO_EFORMAT || !strstr(e.text, row[i].file) : rc)
+                fail_msg("%s, asked for %u: %d %s", row[i].file, which, rc, e.text);
+            model_source_close(&p);
+            arena_free(&a);
+        }
+        folder_remove(&d);
+    }
 }
 
 static void test_folders_of_other_programs_are_named(void **state)
@@ -294,6 +324,7 @@ int main(void)
         cmocka_unit_test(test_a_folder_with_a_nemo_file_says_which),
         cmocka_unit_test(test_links_that_lead_nowhere_are_named),
         cmocka_unit_test(test_links_to_files_that_are_not_needed_may_lead_nowhere),
+        cmocka_unit_test(test_only_the_asked_settings_are_read),
         cmocka_unit_test(test_folders_of_other_programs_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
