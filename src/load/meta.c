@@ -39,8 +39,10 @@ int meta_add(struct meta *m, const struct meta_entry *entry, steno_error *e)
     struct meta_entry *to = &m->entry[m->n];
     *to = *entry;
     to->key = copy(m, entry->key);
+    to->written = copy(m, entry->written);
     to->text = copy(m, entry->text);
-    if (!to->key || (entry->text && !to->text)) return err_nomem(e, strlen(entry->key), "a model's configuration");
+    if (!to->key || (entry->text && !to->text) || (entry->written && !to->written))
+        return err_nomem(e, strlen(entry->key), "a model's configuration");
     if (entry->kind == META_INT) to->x = (double)entry->i;
     m->n++;
     return STENO_OK;
@@ -51,6 +53,16 @@ const struct meta_entry *meta_find(const struct meta *m, const char *key)
     for (uint32_t i = 0; i < m->n; i++)
         if (!strcmp(m->entry[i].key, key)) return &m->entry[i];
     return NULL;
+}
+
+static const char *name_of(const struct meta_entry *it, const char *key)
+{
+    return it && it->written ? it->written : key;
+}
+
+const char *meta_written(const struct meta *m, const char *key)
+{
+    return name_of(meta_find(m, key), key);
 }
 
 const char *meta_text(const struct meta *m, const char *key, const char *fallback)
@@ -64,7 +76,9 @@ void meta_lift(struct meta *m, const char *prefix)
     const size_t len = strlen(prefix);
     for (uint32_t i = 0; i < m->n; i++) {
         struct meta_entry *it = &m->entry[i];
-        if (!strncmp(it->key, prefix, len) && !meta_find(m, it->key + len)) it->key += len;
+        if (strncmp(it->key, prefix, len) != 0 || meta_find(m, it->key + len)) continue;
+        if (!it->written) it->written = it->key;
+        it->key += len;
     }
 }
 
@@ -123,10 +137,10 @@ int meta_int(const struct meta *m, const char *where, const char *key, int32_t l
     if (rc == 1) return err_set(e, STENO_EFORMAT, "%s: %s is missing, want %d..%d", where, key, (int)lo, (int)hi);
     if (rc) return rc;
     if (!meta_is_whole(&it))
-        return err_set(e, STENO_EFORMAT, "%s: %s is %s, want a whole number in %d..%d", it.source, key, kind_name[it.kind], (int)lo,
-                       (int)hi);
+        return err_set(e, STENO_EFORMAT, "%s: %s is %s, want a whole number in %d..%d", it.source, name_of(&it, key), kind_name[it.kind],
+                       (int)lo, (int)hi);
     if (it.i < lo || it.i > hi)
-        return err_set(e, STENO_EFORMAT, "%s: %s is %lld, want %d..%d", it.source, key, (long long)it.i, (int)lo, (int)hi);
+        return err_set(e, STENO_EFORMAT, "%s: %s is %lld, want %d..%d", it.source, name_of(&it, key), (long long)it.i, (int)lo, (int)hi);
     *out = (int32_t)it.i;
     return STENO_OK;
 }
@@ -140,9 +154,9 @@ int meta_num(const struct meta *m, const char *where, const char *key, double lo
     if (rc == 1) return err_set(e, STENO_EFORMAT, "%s: %s is missing, want %g..%g", where, key, lo, hi);
     if (rc) return rc;
     if (it.kind != META_INT && it.kind != META_NUM)
-        return err_set(e, STENO_EFORMAT, "%s: %s is %s, want a number in %g..%g", it.source, key, kind_name[it.kind], lo, hi);
+        return err_set(e, STENO_EFORMAT, "%s: %s is %s, want a number in %g..%g", it.source, name_of(&it, key), kind_name[it.kind], lo, hi);
     if (!(it.x >= lo && it.x <= hi))
-        return err_set(e, STENO_EFORMAT, "%s: %s is %g, want %g..%g", it.source, key, it.x, lo, hi);
+        return err_set(e, STENO_EFORMAT, "%s: %s is %g, want %g..%g", it.source, name_of(&it, key), it.x, lo, hi);
     *out = it.x;
     return STENO_OK;
 }

@@ -12,6 +12,7 @@ enum meta_kind { META_NULL, META_BOOL, META_INT, META_NUM, META_TEXT };
 
 struct meta_entry {
     const char *key;
+    const char *written; /* the key in the file, if it is called otherwise there, for messages; may be NULL */
     enum meta_kind kind;
     int64_t i;          /* META_INT, META_BOOL */
     double x;           /* META_NUM; also set for META_INT */
@@ -45,7 +46,7 @@ struct meta {
 enum { META_KEY_MAX = 255, META_DEPTH_MAX = 16, META_ENTRIES_MAX = 1 << 16 };
 
 void meta_init(struct meta *m, struct arena *a);
-/* Add an entry. Key and text are copied, source is kept. Readers refuse a duplicate key; a search finds the first. */
+/* Add an entry. Key, written and text are copied, source is kept. Readers refuse a duplicate key; a search finds the first. */
 int meta_add(struct meta *m, const struct meta_entry *entry, steno_error *e);
 
 /* Add a list; the key is copied. */
@@ -59,6 +60,8 @@ int meta_list_texts(const struct meta_list *l, size_t max_sz, int (*take)(void *
                     steno_error *e);
 
 const struct meta_entry *meta_find(const struct meta *m, const char *key); /* NULL: none */
+/* A key as the file has it; one that is missing is its own. */
+const char *meta_written(const struct meta *m, const char *key);
 /* The text of a key, or fallback if the key is missing or not a text. */
 const char *meta_text(const struct meta *m, const char *key, const char *fallback);
 /* A whole number in [lo, hi], also one stored as a float. If the key is missing, *out keeps its value when `fallback_ok`; otherwise

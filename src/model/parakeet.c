@@ -97,8 +97,8 @@ static int check_fixed(const struct weights *w, steno_error *e)
         const int rc = meta_int(&w->meta, w->name, fixed[i].key, 1, 1024, 1, &value, e);
         if (rc) return rc;
         if (value != fixed[i].value)
-            return err_set(e, STENO_EUNSUPPORTED, "%s: %s is %d, this version supports %d", w->name, fixed[i].key, (int)value,
-                           (int)fixed[i].value);
+            return err_set(e, STENO_EUNSUPPORTED, "%s: %s is %d, this version supports %d", w->name,
+                           meta_written(&w->meta, fixed[i].key), (int)value, (int)fixed[i].value);
     }
     const char *act = meta_text(&w->meta, "encoder_config.hidden_act", "silu");
     if (strcmp(act, "silu") != 0)

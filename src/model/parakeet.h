@@ -48,7 +48,8 @@ int parakeet_refuse(const struct weights *w, const char *key, const char *is, co
 struct parakeet_setting { const char *own, *common; };
 /* Copy settings that exist to their common names. */
 int parakeet_rename_settings(struct weights *w, const struct parakeet_setting *table, size_t n, steno_error *e);
-int parakeet_add_setting(struct weights *w, const char *key, enum meta_kind kind, int64_t i, const char *text, steno_error *e);
+/* Add one, which messages call `written`. */
+int parakeet_add_number(struct weights *w, const char *key, const char *written, int64_t i, steno_error *e);
 /* Add model_type, and sizes that are missing, from the tensors. */
 int parakeet_add_sizes(struct weights *w, enum parakeet_head head, steno_error *e);
 

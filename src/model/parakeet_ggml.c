@@ -96,8 +96,9 @@ int parakeet_take_ggml(struct weights *w, steno_error *e)
     const struct meta_entry *fft = meta_find(&w->meta, "tdt.n_fft"), *pieces = meta_find(&w->meta, "tdt.n_vocab");
     if (fft->i != 512)
         return err_set(e, STENO_EUNSUPPORTED, "%s: n_fft is %d, this version supports 512", w->name, (int)fft->i);
-    int rc = parakeet_add_setting(w, "vocab_size", META_INT, pieces->i + 1, NULL, e);
-    if (!rc) rc = parakeet_add_setting(w, "encoder_config.scale_input", META_BOOL, 0, NULL, e);
+    const struct meta_entry scale = { .key = "encoder_config.scale_input", .kind = META_BOOL, .i = 0, .source = w->name };
+    int rc = parakeet_add_number(w, "vocab_size", "tdt.n_vocab", pieces->i + 1, e);
+    if (!rc) rc = meta_add(&w->meta, &scale, e);
     if (!rc) rc = parakeet_rename_settings(w, renamed, sizeof renamed / sizeof *renamed, e);
     if (!rc) rc = take_lstm(w, e);
     return rc ? rc : parakeet_add_sizes(w, PARAKEET_TDT, e);

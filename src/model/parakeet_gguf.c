@@ -96,7 +96,7 @@ static int add_durations(struct weights *w, steno_error *e)
         if (!(x[i] >= 0 && x[i] <= TRANSDUCER_DURATIONS) || x[i] != (int)x[i])
             return err_set(e, STENO_EFORMAT, "%s: asr.tdt.durations has %g, want 0..%d", w->name, x[i], TRANSDUCER_DURATIONS);
         snprintf(key, sizeof key, "durations.%d", (int)i);
-        rc = parakeet_add_setting(w, key, META_INT, (int64_t)x[i], NULL, e);
+        rc = parakeet_add_number(w, key, l->key, (int64_t)x[i], e);
     }
     return rc;
 }
@@ -122,7 +122,7 @@ static int add_prompt(void *user, uint64_t i, const char *s, size_t n)
     *colon = 0;
     char key[sizeof "model_defaults.prompt_dictionary." + sizeof text];
     snprintf(key, sizeof key, "model_defaults.prompt_dictionary.%s", text);
-    return parakeet_add_setting(to->w, key, META_INT, id, NULL, to->e);
+    return parakeet_add_number(to->w, key, "asr.rnnt.prompt_dictionary", id, to->e);
 }
 
 static int add_prompts(struct weights *w, steno_error *e)
@@ -146,7 +146,7 @@ static int add_lookaheads(struct weights *w, steno_error *e)
         if (!(x[i] >= 0 && x[i] < STREAM_ROWS) || x[i] != (int)x[i])
             return err_set(e, STENO_EFORMAT, "%s: %s has %g, want 0..%d", w->name, l->key, x[i], STREAM_ROWS - 1);
         snprintf(key, sizeof key, "encoder_config.supported_num_lookahead_tokens.%d", (int)i);
-        rc = parakeet_add_setting(w, key, META_INT, (int64_t)x[i], NULL, e);
+        rc = parakeet_add_number(w, key, l->key, (int64_t)x[i], e);
     }
     return rc;
 }
@@ -158,7 +158,7 @@ static int take_stream(struct weights *w, steno_error *e)
     };
     int32_t behind = 0;
     int rc = meta_int(&w->meta, w->name, "asr.encoder.train_left_ctx", 0, 4095, 0, &behind, e);
-    if (!rc) rc = parakeet_add_setting(w, "encoder_config.sliding_window", META_INT, (int64_t)behind + 1, NULL, e);
+    if (!rc) rc = parakeet_add_number(w, "encoder_config.sliding_window", "asr.encoder.train_left_ctx", (int64_t)behind + 1, e);
     if (!rc) rc = parakeet_rename_settings(w, own, sizeof own / sizeof *own, e);
     if (!rc) rc = add_lookaheads(w, e);
     return rc ? rc : add_prompts(w, e);
@@ -171,7 +171,7 @@ static int add_classes(struct weights *w, steno_error *e)
     int rc = meta_int(&w->meta, w->name, "asr.ctc.num_classes", 1, 1 << 20, 0, &classes, e);
     blank = classes;
     if (!rc) rc = meta_int(&w->meta, w->name, "asr.ctc.blank_id", classes, classes, 1, &blank, e);
-    return rc ? rc : parakeet_add_setting(w, "vocab_size", META_INT, classes + 1, NULL, e);
+    return rc ? rc : parakeet_add_number(w, "vocab_size", "asr.ctc.num_classes", classes + 1, e);
 }
 
 /* ---- the tokenizer */

@@ -114,6 +114,7 @@ static int add_durations(struct weights *w, steno_error *e)
         if (!it) break;
         struct meta_entry copy = *it;
         snprintf(to, sizeof to, "durations.%d", i);
+        copy.written = it->key;
         copy.key = to;
         rc = meta_add(&w->meta, &copy, e);
     }
@@ -122,21 +123,17 @@ static int add_durations(struct weights *w, steno_error *e)
 
 /* ---- streams */
 
-static int add_number(struct weights *w, const char *key, int64_t n, steno_error *e)
-{
-    return parakeet_add_setting(w, key, META_INT, n, NULL, e);
-}
+static const char contexts[] = "encoder.att_context_size";
 
 /* Pair i of att_context_size, which is a pair or a list of pairs. *has 0: there is none */
 static int read_pair(const struct weights *w, int i, int32_t pair[2], int *has, steno_error *e)
 {
-    static const char list[] = "encoder.att_context_size";
     char key[2][64];
-    for (int k = 0; k < 2; k++) snprintf(key[k], sizeof key[k], "%s.%d.%d", list, i, k);
+    for (int k = 0; k < 2; k++) snprintf(key[k], sizeof key[k], "%s.%d.%d", contexts, i, k);
     if (!i && !meta_find(&w->meta, key[0]))
-        for (int k = 0; k < 2; k++) snprintf(key[k], sizeof key[k], "%s.%d", list, k);
+        for (int k = 0; k < 2; k++) snprintf(key[k], sizeof key[k], "%s.%d", contexts, k);
     *has = meta_find(&w->meta, key[0]) != NULL;
-    if (!*has && !i) return err_set(e, STENO_EFORMAT, "%s: %s has no pair of numbers of rows", w->name, list);
+    if (!*has && !i) return err_set(e, STENO_EFORMAT, "%s: %s has no pair of numbers of rows", w->name, contexts);
     int rc = STENO_OK;
     for (int k = 0; k < 2 && *has && !rc; k++) rc = meta_int(&w->meta, w->name, key[k], 0, 4095, 0, &pair[k], e);
     return rc;
@@ -155,13 +152,13 @@ static int take_stream(struct weights *w, steno_error *e)
             return err_set(e, STENO_EUNSUPPORTED, "%s: encoder.att_context_size has %d and %d earlier rows, this version supports one "
                            "number", w->name, (int)behind, (int)pair[0]);
         snprintf(key, sizeof key, "encoder_config.supported_num_lookahead_tokens.%d", i);
-        if (!i) rc = add_number(w, "encoder_config.default_num_lookahead_tokens", pair[1], e);
-        if (!rc) rc = add_number(w, key, pair[1], e);
+        if (!i) rc = parakeet_add_number(w, "encoder_config.default_num_lookahead_tokens", contexts, pair[1], e);
+        if (!rc) rc = parakeet_add_number(w, key, contexts, pair[1], e);
     }
-    if (!rc) rc = add_number(w, "encoder_config.sliding_window", (int64_t)behind + 1, e);
+    if (!rc) rc = parakeet_add_number(w, "encoder_config.sliding_window", contexts, (int64_t)behind + 1, e);
     if (rc || meta_find(&w->meta, "num_prompts") || !meta_find(&w->meta, "model_defaults.num_prompts")) return rc;
     rc = meta_int(&w->meta, w->name, "model_defaults.num_prompts", 1, 4096, 0, &prompts, e);
-    return rc ? rc : add_number(w, "num_prompts", prompts, e);
+    return rc ? rc : parakeet_add_number(w, "num_prompts", "model_defaults.num_prompts", prompts, e);
 }
 
 int parakeet_take_nemo(struct weights *w, steno_error *e)
@@ -191,9 +188,9 @@ static int has_member(const struct weights *w, const char *list, int i)
 /* Keys that a row sees before and after itself: a pair, or the first of several pairs. */
 int parakeet_read_context(struct parakeet_shape *s, const struct weights *w, steno_error *e)
 {
-    static const char one[] = "encoder.att_context_size", first[] = "encoder.att_context_size.0";
-    const char *list = has_member(w, first, 0) ? first : one;
-    const struct meta_entry *it = meta_find(&w->meta, one);
+    static const char first[] = "encoder.att_context_size.0";
+    const char *list = has_member(w, first, 0) ? first : contexts;
+    const struct meta_entry *it = meta_find(&w->meta, contexts);
     int32_t *const side[2] = { &s->behind, &s->ahead };
     const int n = has_member(w, list, 0) + has_member(w, list, 1) + has_member(w, list, 2);
     int rc = STENO_OK;

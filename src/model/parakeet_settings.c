@@ -49,9 +49,9 @@ int parakeet_check_numbers(const struct weights *w, const struct parakeet_number
 
 /* ---- one name for each */
 
-int parakeet_add_setting(struct weights *w, const char *key, enum meta_kind kind, int64_t i, const char *text, steno_error *e)
+int parakeet_add_number(struct weights *w, const char *key, const char *written, int64_t i, steno_error *e)
 {
-    const struct meta_entry it = { .key = key, .kind = kind, .i = i, .text = text, .source = w->name };
+    const struct meta_entry it = { .key = key, .written = written, .kind = META_INT, .i = i, .source = w->name };
     return meta_add(&w->meta, &it, e);
 }
 
@@ -63,36 +63,43 @@ int parakeet_rename_settings(struct weights *w, const struct parakeet_setting *t
         if (!it) continue;
         struct meta_entry copy = *it;
         copy.key = table[i].common;
+        copy.written = table[i].own;
         rc = meta_add(&w->meta, &copy, e);
     }
     return rc;
 }
 
-/* Rows of a tensor; -1: it is missing, or has another form. */
-static int64_t rows_of(struct weights *w, const char *name)
+/* A size that is missing is the number of rows of a tensor, of which each counts `times`. */
+static int add_size(struct weights *w, const char *key, const char *tensor, int times, steno_error *e)
 {
-    const struct tensor *t = weights_find(w, name);
-    return t && t->dim[0] <= INT32_MAX ? (int64_t)t->dim[0] : -1;
+    const struct tensor *t = weights_find(w, tensor);
+    char written[96];
+    if (meta_find(&w->meta, key)) return STENO_OK;
+    if (!t || t->dim[0] > INT32_MAX)
+        return err_set(e, STENO_EFORMAT, "%s: tensor %s is %s", w->name, tensor, t ? "too large" : "missing");
+    snprintf(written, sizeof written, times > 1 ? "rows of %s / %d" : "rows of %s", tensor, times);
+    return parakeet_add_number(w, key, written, (int64_t)t->dim[0] / times, e);
 }
 
-static int add_size(struct weights *w, const char *key, int64_t n, steno_error *e)
+static int add_layers(struct weights *w, steno_error *e)
 {
-    return meta_find(&w->meta, key) ? STENO_OK : parakeet_add_setting(w, key, META_INT, n, NULL, e);
+    char name[64];
+    int64_t n = 0;
+    if (meta_find(&w->meta, "num_decoder_layers")) return STENO_OK;
+    while (snprintf(name, sizeof name, "decoder.prediction.dec_rnn.lstm.weight_hh_l%d", (int)n) && weights_find(w, name)) n++;
+    return parakeet_add_number(w, "num_decoder_layers", "number of tensors decoder.prediction.dec_rnn.lstm.weight_hh_l*", n, e);
 }
 
 int parakeet_add_sizes(struct weights *w, enum parakeet_head head, steno_error *e)
 {
-    char name[64];
-    int64_t layers = 0;
     const int is_ctc = head == PARAKEET_CTC;
-    const char *type = is_ctc ? "parakeet_ctc" : head == PARAKEET_TDT ? "parakeet_tdt" : "parakeet_rnnt";
-    const char *ids = is_ctc ? "decoder.decoder_layers.0.weight" : "decoder.prediction.embed.weight";
-    while (snprintf(name, sizeof name, "decoder.prediction.dec_rnn.lstm.weight_hh_l%d", (int)layers) && rows_of(w, name) > 0) layers++;
-    int rc = parakeet_add_setting(w, "model_type", META_TEXT, 0, type, e);
-    if (!rc) rc = add_size(w, "vocab_size", rows_of(w, ids), e);
-    if (!rc) rc = add_size(w, "encoder_config.intermediate_size", rows_of(w, "encoder.layers.0.feed_forward1.linear1.weight"), e);
-    if (!rc) rc = add_size(w, "encoder_config.subsampling_conv_channels", rows_of(w, "encoder.pre_encode.conv.0.weight"), e);
+    const struct meta_entry type = { .key = "model_type", .kind = META_TEXT, .source = w->name,
+                                     .text = is_ctc ? "parakeet_ctc" : head == PARAKEET_TDT ? "parakeet_tdt" : "parakeet_rnnt" };
+    int rc = meta_add(&w->meta, &type, e);
+    if (!rc) rc = add_size(w, "vocab_size", is_ctc ? "decoder.decoder_layers.0.weight" : "decoder.prediction.embed.weight", 1, e);
+    if (!rc) rc = add_size(w, "encoder_config.intermediate_size", "encoder.layers.0.feed_forward1.linear1.weight", 1, e);
+    if (!rc) rc = add_size(w, "encoder_config.subsampling_conv_channels", "encoder.pre_encode.conv.0.weight", 1, e);
     if (rc || is_ctc) return rc;
-    rc = add_size(w, "num_decoder_layers", layers, e);
-    return rc ? rc : add_size(w, "decoder_hidden_size", rows_of(w, "decoder.prediction.dec_rnn.lstm.weight_hh_l0") / 4, e);
+    rc = add_layers(w, e);
+    return rc ? rc : add_size(w, "decoder_hidden_size", "decoder.prediction.dec_rnn.lstm.weight_hh_l0", 4, e);
 }
