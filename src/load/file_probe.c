@@ -250,6 +250,19 @@ static int look_protobuf(const struct look *l)
 
 /* ---- archives ------------------------------------------------------------------------------------------------------------------ */
 
+static const char torch_again[] = "load and save it with torch, or unpack it and pack its folder without compression (zip -0 -r)";
+
+/* Is this entry of torch.save? */
+static int is_torch_entry(const char *name, size_t n)
+{
+    static const char *const known_name[] = { "data.pkl", "byteorder", "version", ".format_version", ".storage_alignment" };
+    const char *slash = memchr(name, '/', n);
+    const size_t left = slash ? n - (size_t)(slash + 1 - name) : 0;
+    for (size_t i = 0; left && i < sizeof known_name / sizeof *known_name; i++)
+        if (left == strlen(known_name[i]) && !memcmp(slash + 1, known_name[i], left)) return 1;
+    return left > 5 && (!memcmp(slash + 1, "data/", 5) || !memcmp(slash + 1, ".data/", 6));
+}
+
 /* torch.save stores its entries uncompressed, all below one folder. An archive that begins otherwise is not from torch.save. */
 static int look_zip(const struct look *l)
 {
@@ -261,6 +274,8 @@ static int look_zip(const struct look *l)
     const char *name = (const char *)l->head + LOCAL_SZ;
     const uint64_t flags = le(l->head + 6, 2), method = le(l->head + 8, 2);
     if (len > 4 && !memcmp(name + len - 4, ".npy", 4)) say(l->k, PROBE_NPZ, "NumPy arrays (npz)", "");
+    else if (!(flags & 1) && method == 8 && is_torch_entry(name, len))
+        say(l->k, PROBE_OTHER, "a PyTorch file whose entries are compressed", torch_again);
     else if (!(flags & 1) && (method == 8 || !memchr(name, '/', len))) say(l->k, PROBE_OTHER, "a zip archive, not a PyTorch file", unpack);
     return 1;
 }
@@ -277,6 +292,10 @@ static int look_tar(const struct look *l)
         p[100] = 0;
         if (strstr((const char *)p, "model_config.yaml") || strstr((const char *)p, "model_weights.ckpt")) {
             say(l->k, PROBE_NEMO, "a NeMo model (tar archive)", "");
+            return 1;
+        }
+        if (!strcmp((const char *)p, "storages") || !strcmp((const char *)p, "./storages")) {
+            say(l->k, PROBE_OTHER, "a PyTorch file of before version 0.1.10 (a tar archive)", "load and save it with a current torch");
             return 1;
         }
         uint64_t size = 0;

@@ -52,8 +52,9 @@ static int read_weights(struct weights *w, const struct tar *t, const struct fil
     int rc = open_member(ckpt, t, w, f, "model_weights.ckpt", &w->arena, e);
     if (!rc) rc = probe_file(&k, ckpt, e);
     if (!rc && k.form != PROBE_TORCH)
-        rc = err_set(e, STENO_EFORMAT, "%s: want a file of torch.save; %s%s", ckpt->name,
-                     k.form == PROBE_EMPTY || k.form == PROBE_UNKNOWN ? "" : "this is ", k.what);
+        rc = err_set(e, STENO_EFORMAT, "%s: want a file of torch.save; %s%s%s%s", ckpt->name,
+                     k.form == PROBE_EMPTY || k.form == PROBE_UNKNOWN ? "" : "this is ", k.what,
+                     k.form == PROBE_OTHER ? "; " : "", k.form == PROBE_OTHER ? k.advice : "");
     return rc ? rc : format_torch.read(w, ckpt, e);
 }
 

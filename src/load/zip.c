@@ -177,8 +177,9 @@ static const char *refused(const struct zip_reader *z, const struct header *h)
     const int may_be_packed = z->most == ZIP_DEFLATED;
     if (h->flags & FLAG_SECRET) return "is encrypted; want it as it is";
     if (h->method == METHOD_STORED || (may_be_packed && h->method == METHOD_DEFLATED)) return NULL;
-    return may_be_packed ? "is compressed in another way than by deflate; numpy.savez and numpy.savez_compressed write what is read" :
-           "is compressed; want it stored as it is, as torch.save does (TorchScript programs are not read)";
+    if (may_be_packed) return "is compressed in another way than by deflate; numpy.savez and numpy.savez_compressed write what is read";
+    return "is compressed; want it stored as torch.save does: load and save the file with torch, or unpack it and pack its folder without "
+           "compression (zip -0 -r); TorchScript programs are not read";
 }
 
 /* Whether the two sizes of an entry are possible together. */

@@ -37,6 +37,11 @@ static const struct { const char *bytes; size_t n; const char *what; int readabl
     { BYTES("\20\0\0\0ORTM\0\0\0\0"), "(ORT)", 0 },
     { BYTES("PK\3\4\0\0\0\10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\20\0\0\0archive/data.pkl"), "PyTorch (zip)", 1 },
     { BYTES("PK\3\4\24\0\0\0\10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\7\0\0\0a/x.bin"), "a zip archive, not a PyTorch file", 0 },
+    { BYTES("PK\3\4\24\0\0\0\10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\20\0\0\0archive/data.pkl"),
+      "a PyTorch file whose entries are compressed", 0 },
+    { BYTES("PK\3\4\24\0\0\0\10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\10\0\0\0a/data/0"),
+      "a PyTorch file whose entries are compressed", 0 },
+    { BYTES("PK\3\4\24\0\0\0\10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\7\0\0\0a/.data"), "a zip archive, not a PyTorch file", 0 },
     { BYTES("PK\3\4\24\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\11\0\0\0model.bin"), "a zip archive, not a PyTorch file", 0 },
     { BYTES("PK\3\4\24\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\10\0\0\0a/b.npy."), "PyTorch (zip)", 1 },
     { BYTES("PK\3\4\24\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\7\0\0\0a/b.npy"), "npz", 1 },
@@ -146,6 +151,10 @@ static void test_a_tar_archive_with_nemo_s_configuration_is_one_of_nemo(void **s
     strcpy(tar + 512, "./model_config.yaml");
     probe_file(&k, &f, NULL);
     assert_string_equal(k.what, "a NeMo model (tar archive)");
+    memset(tar + 512, 0, 100);
+    strcpy(tar + 512, "storages");
+    assert_int_equal(probe_file(&k, &f, NULL), STENO_OK);
+    assert_string_equal(k.what, "a PyTorch file of before version 0.1.10 (a tar archive)");
     memcpy(tar + 124, "77777777777", 11); /* the next header would be far outside */
     probe_file(&k, &f, NULL);
     assert_string_equal(k.what, "a tar archive");
