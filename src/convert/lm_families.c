@@ -47,6 +47,7 @@ static void put_scaling(const struct keys *k, const struct lm_rope_scaling *s)
     put_whole(k, "rope.scaling.original_context_length", s->context);
     put_number(k, "rope.scaling.yarn_beta_fast", s->fast);
     put_number(k, "rope.scaling.yarn_beta_slow", s->slow);
+    if (s->gain > 0) put_number(k, "rope.scaling.attn_factor", s->gain / lm_rope_usual_gain(s->factor));
 }
 
 void lm_put_settings(struct gguf_writer *g, const struct lm_dims *d, const struct lm_arch *arch)

@@ -15,6 +15,43 @@ enum { PREFILL_ROWS = 512, /* rows of a prompt that run together */
        CTX_USUAL = 4096,   /* default number of positions of a session, if the model was trained for more */
        ROPE_PAIRS = HEAD_MAX / 2 };
 
+/* ---- rotary positions ---------------------------------------------------------------------------------------------------------- */
+
+static double llama3_frequency(const struct lm_rope_scaling *s, double f)
+{
+    const double pi = 3.14159265358979323846, length = 2 * pi / f, longest = s->context / s->low, shortest = s->context / s->high;
+    if (length < shortest) return f;
+    if (length > longest) return f / s->factor;
+    const double smooth = (s->context / length - s->low) / (s->high - s->low);
+    return (1 - smooth) * f / s->factor + smooth * f;
+}
+
+/* Pairs that rotate often within the original context stay as they are; pairs that rotate seldom are slowed down (Peng et al. 2023). */
+static double yarn_frequency(const struct lm_dims *d, uint32_t j, double f)
+{
+    const struct lm_rope_scaling *s = &d->scaling;
+    const double pi = 3.14159265358979323846, n = d->d_head, spread = 2 * log(d->rope_base);
+    double lo = floor(n * log(s->context / (s->fast * 2 * pi)) / spread), hi = ceil(n * log(s->context / (s->slow * 2 * pi)) / spread);
+    lo = lo > 0 ? lo : 0;
+    hi = hi < n - 1 ? hi : n - 1;
+    double ramp = (j - lo) / (hi - lo > 0.001 ? hi - lo : 0.001);
+    ramp = ramp < 0 ? 0 : ramp > 1 ? 1 : ramp;
+    return f / s->factor * ramp + f * (1 - ramp);
+}
+
+static double gain_of(const struct lm_rope_scaling *s)
+{
+    return s->kind != LM_ROPE_YARN ? 1 : s->gain > 0 ? s->gain : lm_rope_usual_gain(s->factor);
+}
+
+double lm_rope_frequency(const struct lm_dims *d, uint32_t j, int windowed)
+{
+    const double f = pow(windowed ? d->rope_base_window : d->rope_base, -2.0 * j / d->d_head);
+    if (windowed || d->scaling.kind == LM_ROPE_PLAIN) return f;
+    if (d->scaling.kind == LM_ROPE_LINEAR) return f / d->scaling.factor;
+    return d->scaling.kind == LM_ROPE_LLAMA3 ? llama3_frequency(&d->scaling, f) : yarn_frequency(d, j, f);
+}
+
 /* Rotary angles of one kind of layer, for queries and keys of all heads. factors: [d_head / 2] divisors of the frequencies, may be NULL. */
 static uint16_t bind_angles(struct build *b, const struct lm_dims *d, const struct lm_arch *arch, const float *factors, int windowed,
                             int32_t ctx)
@@ -22,8 +59,7 @@ static uint16_t bind_angles(struct build *b, const struct lm_dims *d, const stru
     double frequency[ROPE_PAIRS];
     for (uint32_t j = 0; j < (uint32_t)d->d_head / 2; j++)
         frequency[j] = lm_rope_frequency(d, j, windowed) / (factors && !windowed ? (double)factors[j] : 1);
-    const int is_yarn = d->scaling.kind == LM_ROPE_YARN && !windowed;
-    const struct rope rope = { .frequency = frequency, .gain = is_yarn ? 1 + 0.1 * log(d->scaling.factor) : 0, .n = (uint32_t)d->d_head,
+    const struct rope rope = { .frequency = frequency, .gain = windowed ? 1 : gain_of(&d->scaling), .n = (uint32_t)d->d_head,
                                .positions = (uint32_t)ctx, .neighbours = d->is_gguf && arch->flags & LM_GGUF_NEIGHBOURS };
     return bind_rope(b, &rope, (uint32_t)(d->heads + d->kv_heads), (uint32_t)d->d_head);
 }
@@ -332,14 +368,15 @@ static const char *const gemma_types[] = { "gemma", NULL }, *const gemma3_types[
 LM_FAMILY(llama, .name = "llama", .types = llama_types, .flags = LM_GGUF_NEIGHBOURS | LM_WINDOWS | LM_ONE_BASE, .eps = 1e-5,
           .rope_base = 1e4, .pattern = INT32_MAX);
 /* Yang et al. 2025. */
-LM_FAMILY(qwen3, .name = "qwen3", .types = qwen3_types, .flags = LM_QK_NORM, .eps = 1e-6, .rope_base = 1e6);
+LM_FAMILY(qwen3, .name = "qwen3", .types = qwen3_types, .flags = LM_QK_NORM, .eps = 1e-6, .rope_base = 1e6,
+          .usual = { 32, 32, 128, 32768 });
 /* Gemma Team 2024. */
 LM_FAMILY(gemma, .name = "gemma", .types = gemma_types, .flags = LM_NORMS_LESS_ONE | LM_SCALED_EMBEDDING | LM_GELU | LM_TIED, .eps = 1e-6,
-          .rope_base = 1e4);
+          .rope_base = 1e4, .usual = { 16, 16, 256, 8192 });
 /* Gemma Team 2025: five of six layers have a sliding window. */
 LM_FAMILY(gemma3, .name = "gemma3", .types = gemma3_types,
           .flags = LM_QK_NORM | LM_POST_NORMS | LM_NORMS_LESS_ONE | LM_SCALED_EMBEDDING | LM_GELU | LM_TIED | LM_WINDOWS, .eps = 1e-6,
-          .rope_base = 1e6, .pattern = 6);
+          .rope_base = 1e6, .pattern = 6, .usual = { 8, 4, 256, 131072 });
 
 const struct lm_arch *const lm_llama = &arch_llama, *const lm_qwen3 = &arch_qwen3, *const lm_gemma = &arch_gemma,
                             *const lm_gemma3 = &arch_gemma3;

@@ -5,6 +5,7 @@
  * names in GGUF files are translated. */
 #ifndef STENO_MODEL_LM_H
 #define STENO_MODEL_LM_H
+#include <math.h>
 #include "model/family.h"
 
 enum lm_flag {
@@ -19,12 +20,16 @@ enum lm_flag {
     LM_ONE_BASE = 256       /* with the same base as the others */
 };
 
+/* Sizes that transformers takes where config.json has none. 0: as in the model itself */
+struct lm_usual { int32_t heads, kv_heads, d_head, ctx; };
+
 struct lm_arch {
     const char *name;            /* general.architecture of GGUF files, and prefix of their keys */
     const char *const *types;    /* model_type of config.json; ends with NULL */
     unsigned flags;
     double eps, rope_base;       /* defaults */
     int32_t pattern;
+    struct lm_usual usual;
 };
 
 enum lm_scaling { LM_ROPE_PLAIN, LM_ROPE_LINEAR, LM_ROPE_LLAMA3, LM_ROPE_YARN };
@@ -35,6 +40,7 @@ struct lm_rope_scaling {
     double low, high;            /* llama3: factors of the longest and shortest wavelengths, in original contexts */
     double fast, slow;           /* yarn: rotations in an original context */
     int32_t context;             /* original context */
+    double gain;                 /* yarn: of cosine and sine, set by the file; 0: as the factor gives it */
 };
 
 struct lm_dims {
@@ -72,4 +78,6 @@ int lm_gguf_name(const char *name, char *out, size_t n); /* GGUF name of a trans
 void lm_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct buf *bytes); /* as in struct family */
 /* Scaled angle of pair j of n / 2 at position 1. windowed: for sliding-window layers. */
 double lm_rope_frequency(const struct lm_dims *d, uint32_t j, int windowed);
+/* YaRN's usual gain of cosine and sine with this factor (Peng et al. 2023). */
+static inline double lm_rope_usual_gain(double factor) { return factor > 1 ? 1 + 0.1 * log(factor) : 1; }
 #endif

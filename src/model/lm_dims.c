@@ -30,7 +30,7 @@ int lm_match(const struct weights *w, const struct lm_arch *arch)
     return 0;
 }
 
-/* The key in the spelling of the current file. NULL: that spelling lacks it, or its value is null. */
+/* The key in the spelling of the current file. NULL: that spelling has none, or its value there is null. */
 static const char *word(char out[WORD_SZ], const struct lm_words *q, const char *config, const char *gguf)
 {
     if (q->is_gguf ? !gguf : !config) return NULL;
@@ -74,7 +74,7 @@ static int read_whole(void *to, const struct lm_words *q, const struct whole *r)
         const int rc = read_pattern(number, q, at);
         if (rc != 1) return rc;
     }
-    return meta_int(&q->w->meta, q->w->name, at ? at : key, r->lo, r->hi, r->is_optional, number, q->e);
+    return meta_int(&q->w->meta, q->w->name, at ? at : key, r->lo, r->hi, r->is_optional || *number, number, q->e);
 }
 
 static int read_number(double *to, const struct lm_words *q, const char *config, const char *gguf, double lo, double hi)
@@ -135,9 +135,22 @@ static int check_experts(const struct lm_words *q)
     return rc;
 }
 
+/* Folders may leave out sizes that their type has by default. A null is no default: it means what the others give. */
+static void take_usual(struct lm_dims *d, const struct lm_words *q)
+{
+    const struct lm_usual *u = &q->arch->usual;
+    char key[WORD_SZ];
+    if (q->is_gguf) return;
+    d->heads = u->heads;
+    if (word(key, q, "num_key_value_heads", NULL)) d->kv_heads = u->kv_heads;
+    if (word(key, q, "head_dim", NULL)) d->d_head = u->d_head;
+    if (u->ctx) d->ctx = u->ctx;
+}
+
 static int read_shape(struct lm_dims *d, const struct lm_words *q)
 {
     int rc = check_experts(q);
+    take_usual(d, q);
     for (size_t i = 0; i < sizeof shape_rows / sizeof *shape_rows && !rc; i++) rc = read_whole(d, q, &shape_rows[i]);
     if (rc) return rc;
     if (!d->kv_heads) d->kv_heads = d->heads;
@@ -145,23 +158,42 @@ static int read_shape(struct lm_dims *d, const struct lm_words *q)
     return check_shape(d, q);
 }
 
-/* ---- rotary positions ---------------------------------------------------------------------------------------------------------- */
-
-/* Options of YaRN that change its gain or its ramp. */
-static int check_yarn(const struct lm_words *q, const char *group)
+static int refuse(const struct lm_words *q, const char *key, const char *is, const char *want)
 {
-    static const char *const part[] = { "attention_factor", "mscale", "mscale_all_dim", "truncate" };
-    for (int i = 0; i < 4; i++) {
-        char key[WORD_SZ];
-        snprintf(key, sizeof key, "%s%s.%s", q->nested, group, part[i]);
-        const struct meta_entry *it = meta_find(&q->w->meta, key);
-        if (it && it->kind != META_NULL && !(it->kind == META_BOOL && it->i))
-            return err_set(q->e, STENO_EUNSUPPORTED, "%s: %s is set, which this version does not support", q->w->name, key);
-    }
-    return STENO_OK;
+    return err_set(q->e, STENO_EUNSUPPORTED, "%s: %s is %.40s, this version supports %s", q->w->name, key, is, want);
 }
 
-static int read_scaling(struct lm_rope_scaling *s, const struct lm_words *q, const char *group)
+static int check_flag(const struct lm_words *q, const char *config, const char *gguf, int want)
+{
+    char key[WORD_SZ];
+    const char *at = word(key, q, config, gguf);
+    const struct meta_entry *it = at ? meta_find(&q->w->meta, at) : NULL;
+    if (!it || it->kind != META_BOOL || (it->i != 0) == want) return STENO_OK;
+    return refuse(q, at, it->i ? "true" : "false", want ? "true" : "false");
+}
+
+/* ---- rotary positions ---------------------------------------------------------------------------------------------------------- */
+
+/* YaRN's gain, as a number or as a quotient of two, and its ramp. Without a factor the contexts give one. */
+static int read_yarn(struct lm_rope_scaling *s, const struct lm_words *q, const char *group, int32_t ctx)
+{
+    static const char *const part[] = { "attention_factor", "mscale", "mscale_all_dim", "factor" };
+    double number[4] = { 0 };
+    char key[WORD_SZ];
+    int rc = STENO_OK;
+    for (int i = 0; i < 4 && !rc; i++) {
+        snprintf(key, sizeof key, "%s.%s", group, part[i]);
+        rc = read_number(&number[i], q, key, NULL, 0, 1e6);
+    }
+    if (!rc && !(number[3] > 0)) s->factor = (double)ctx / s->context;
+    const double grown = s->factor > 1 ? 0.1 * log(s->factor) : 0;
+    if (number[1] > 0 && number[2] > 0) s->gain = (number[1] * grown + 1) / (number[2] * grown + 1);
+    if (number[0] > 0) s->gain = number[0];
+    snprintf(key, sizeof key, "%s.truncate", group);
+    return rc ? rc : check_flag(q, key, NULL, 1);
+}
+
+static int read_scaling(struct lm_rope_scaling *s, const struct lm_words *q, const char *group, int32_t ctx)
 {
     char key[5][WORD_SZ], word_of[WORD_SZ];
     static const char *const part[] = { "factor", "low_freq_factor", "high_freq_factor", "beta_fast", "beta_slow" };
@@ -185,7 +217,7 @@ static int read_scaling(struct lm_rope_scaling *s, const struct lm_words *q, con
     if (!rc) rc = read_number(&s->slow, q, key[4], NULL, 1e-6, 1e6);
     snprintf(word_of, sizeof word_of, "%s.original_max_position_embeddings", group);
     if (!rc) rc = read_whole(s, q, &(struct whole){ word_of, NULL, 1, CTX_MAX, 1, offsetof(struct lm_rope_scaling, context) });
-    if (!rc && s->kind == LM_ROPE_YARN) rc = check_yarn(q, group);
+    if (!rc && s->kind == LM_ROPE_YARN) rc = read_yarn(s, q, group, ctx);
     if (!rc && s->kind == LM_ROPE_LLAMA3 && !(s->high > s->low))
         rc = err_set(q->e, STENO_EFORMAT, "%s: %s.high_freq_factor is %g, want more than low_freq_factor, %g", q->w->name, group,
                      s->high, s->low);
@@ -198,14 +230,16 @@ static int read_gguf_scaling(struct lm_rope_scaling *s, const struct lm_words *q
     snprintf(key, sizeof key, "%.60s.rope.scaling.type", q->arch->name);
     const char *kind = meta_text(&q->w->meta, key, "none");
     double linear = 0;
+    double gain = 0;
     int rc = read_number(&linear, q, NULL, "rope.scale_linear", 1e-6, 1e6); /* in old files */
+    if (!rc) rc = read_number(&gain, q, NULL, "rope.scaling.attn_factor", 0, 1e6);
     if (!rc) rc = read_number(&s->factor, q, NULL, "rope.scaling.factor", 1e-6, 1e6);
     if (!rc) rc = read_number(&s->fast, q, NULL, "rope.scaling.yarn_beta_fast", 1e-6, 1e6);
     if (!rc) rc = read_number(&s->slow, q, NULL, "rope.scaling.yarn_beta_slow", 1e-6, 1e6);
     if (!rc) rc = read_whole(s, q, &(struct whole){ NULL, "rope.scaling.original_context_length", 1, CTX_MAX, 1,
                                                     offsetof(struct lm_rope_scaling, context) });
     if (rc) return rc;
-    if (!strcmp(kind, "yarn")) s->kind = LM_ROPE_YARN;
+    if (!strcmp(kind, "yarn")) s->kind = LM_ROPE_YARN, s->gain = gain * lm_rope_usual_gain(s->factor);
     else if (!strcmp(kind, "linear")) s->kind = LM_ROPE_LINEAR;
     else if (strcmp(kind, "none") != 0)
         return err_set(q->e, STENO_EUNSUPPORTED, "%s: %s is \"%.40s\"; none, linear and yarn are served", q->w->name, key, kind);
@@ -218,7 +252,7 @@ static int read_rope(struct lm_dims *d, const struct lm_words *q)
 {
     d->rope_base = q->arch->rope_base;
     d->rope_base_window = 10000;
-    d->scaling = (struct lm_rope_scaling){ LM_ROPE_PLAIN, 1, 1, 4, 32, 1, d->ctx };
+    d->scaling = (struct lm_rope_scaling){ LM_ROPE_PLAIN, 1, 1, 4, 32, 1, d->ctx, 0 };
     static const char *const base[] = { "rope_theta", "rope_parameters.rope_theta", "rope_parameters.full_attention.rope_theta" };
     static const char *const windowed[] = { "rope_local_base_freq", "rope_parameters.sliding_attention.rope_theta" };
     int rc = read_number(&d->rope_base, q, NULL, "rope.freq_base", 1, 1e12);
@@ -229,38 +263,8 @@ static int read_rope(struct lm_dims *d, const struct lm_words *q)
     if (!rc) rc = read_number(&d->rope_base_window, q, NULL, "rope.freq_base_swa", 1, 1e12);
     if (rc || q->is_gguf) return rc ? rc : read_gguf_scaling(&d->scaling, q);
     static const char *const group[] = { "rope_scaling", "rope_parameters", "rope_parameters.full_attention" };
-    for (int i = 0; i < 3 && !rc && d->scaling.kind == LM_ROPE_PLAIN; i++) rc = read_scaling(&d->scaling, q, group[i]);
+    for (int i = 0; i < 3 && !rc && d->scaling.kind == LM_ROPE_PLAIN; i++) rc = read_scaling(&d->scaling, q, group[i], d->ctx);
     return rc;
-}
-
-static double llama3_frequency(const struct lm_rope_scaling *s, double f)
-{
-    const double pi = 3.14159265358979323846, length = 2 * pi / f, longest = s->context / s->low, shortest = s->context / s->high;
-    if (length < shortest) return f;
-    if (length > longest) return f / s->factor;
-    const double smooth = (s->context / length - s->low) / (s->high - s->low);
-    return (1 - smooth) * f / s->factor + smooth * f;
-}
-
-/* Pairs that rotate often within the original context stay as they are; pairs that rotate seldom are slowed down (Peng et al. 2023). */
-static double yarn_frequency(const struct lm_dims *d, uint32_t j, double f)
-{
-    const struct lm_rope_scaling *s = &d->scaling;
-    const double pi = 3.14159265358979323846, n = d->d_head, spread = 2 * log(d->rope_base);
-    double lo = floor(n * log(s->context / (s->fast * 2 * pi)) / spread), hi = ceil(n * log(s->context / (s->slow * 2 * pi)) / spread);
-    lo = lo > 0 ? lo : 0;
-    hi = hi < n - 1 ? hi : n - 1;
-    double ramp = (j - lo) / (hi - lo > 0.001 ? hi - lo : 0.001);
-    ramp = ramp < 0 ? 0 : ramp > 1 ? 1 : ramp;
-    return f / s->factor * ramp + f * (1 - ramp);
-}
-
-double lm_rope_frequency(const struct lm_dims *d, uint32_t j, int windowed)
-{
-    const double f = pow(windowed ? d->rope_base_window : d->rope_base, -2.0 * j / d->d_head);
-    if (windowed || d->scaling.kind == LM_ROPE_PLAIN) return f;
-    if (d->scaling.kind == LM_ROPE_LINEAR) return f / d->scaling.factor;
-    return d->scaling.kind == LM_ROPE_LLAMA3 ? llama3_frequency(&d->scaling, f) : yarn_frequency(d, j, f);
 }
 
 /* ---- names --------------------------------------------------------------------------------------------------------------------- */
@@ -354,11 +358,6 @@ static int rename_tensors(const struct lm_words *q, struct weights *w)
 
 /* ---- settings that change the network, with one served value -------------------------------------------------------------------- */
 
-static int refuse(const struct lm_words *q, const char *key, const char *is, const char *want)
-{
-    return err_set(q->e, STENO_EUNSUPPORTED, "%s: %s is %.40s, this version supports %s", q->w->name, key, is, want);
-}
-
 /* The first Gemma's files say gelu, and mean GELU by tanh. */
 static int check_act(const struct lm_words *q)
 {
@@ -375,36 +374,38 @@ static int check_act(const struct lm_words *q)
     return STENO_OK;
 }
 
-static int check_flag(const struct lm_words *q, const char *config, const char *gguf, int want)
-{
-    char key[WORD_SZ];
-    const char *at = word(key, q, config, gguf);
-    const struct meta_entry *it = at ? meta_find(&q->w->meta, at) : NULL;
-    if (!it || it->kind != META_BOOL || (it->i != 0) == want) return STENO_OK;
-    return refuse(q, at, it->i ? "true" : "false", want ? "true" : "false");
-}
-
 int lm_is_local(const struct lm_dims *d, int32_t layer)
 {
     return d->window && d->pattern && layer % d->pattern != d->pattern - 1;
 }
 
+/* Is there a window in layers without a list? transformers has one by default. */
+static int is_windowed(const struct lm_dims *d, const struct lm_words *q, int *yes)
+{
+    static const struct whole from = { "max_window_layers", NULL, 0, INT32_MAX, 1, 0 };
+    enum { USUAL_FIRST = 28 };
+    int32_t first = USUAL_FIRST;
+    char window[WORD_SZ];
+    const int rc = read_whole(&first, q, &from);
+    *yes = word(window, q, "sliding_window", NULL) && first < d->layers;
+    return rc;
+}
+
 /* Which layers have a window: by a list, or from one layer on. */
 static int check_windows(const struct lm_dims *d, const struct lm_words *q)
 {
-    static const struct whole from = { "max_window_layers", NULL, 0, INT32_MAX, 1, 0 };
-    int32_t first = 0;
-    char window[WORD_SZ];
+    int has_list = 0, yes = 0;
     for (int32_t i = 0; i < d->layers; i++) {
         char key[WORD_SZ], type[32];
         const char *const want = lm_is_local(d, i) ? "sliding_attention" : "full_attention";
         snprintf(type, sizeof type, "layer_types.%d", (int)i);
         const char *at = word(key, q, type, NULL), *is = at ? meta_text(&q->w->meta, at, want) : want;
+        has_list |= at && meta_find(&q->w->meta, at);
         if (strcmp(is, want) != 0) return refuse(q, at, is, want);
     }
-    if (!q->is_gguf && !word(window, q, "sliding_window", NULL)) return STENO_OK; /* null: no windows, whatever is used */
-    const int rc = q->arch->flags & LM_WINDOWS ? STENO_OK : read_whole(&first, q, &from);
-    return rc || q->arch->flags & LM_WINDOWS || first >= d->layers ? rc : check_flag(q, "use_sliding_window", NULL, 0);
+    if (q->is_gguf || has_list || q->arch->flags & LM_WINDOWS) return STENO_OK;
+    const int rc = is_windowed(d, q, &yes);
+    return rc || !yes ? rc : check_flag(q, "use_sliding_window", NULL, 0);
 }
 
 static int check_network(const struct lm_dims *d, const struct lm_words *q)

@@ -39,7 +39,12 @@ static void test_settings_that_change_the_network_are_refused_by_name(void **sta
         { "llama", "\"hidden_act\": \"gelu\"", "hidden_act is gelu" },
         { "gemma", "\"hidden_act\": \"silu\"", "hidden_act is silu, this version supports gelu_pytorch_tanh" },
         { "gemma", "\"hidden_activation\": \"gelu\"", "hidden_activation is gelu" },
-        { "qwen3", "\"use_sliding_window\": true, \"sliding_window\": 8", "use_sliding_window is true" },
+        { "qwen3", "\"use_sliding_window\": true, \"sliding_window\": 8", NULL }, /* from layer 28 on */
+        { "qwen3", "\"use_sliding_window\": true, \"sliding_window\": 8, \"max_window_layers\": 1", "use_sliding_window is true" },
+        { "qwen3", "\"use_sliding_window\": true, \"max_window_layers\": 1", "use_sliding_window is true" },
+        { "qwen3", "\"use_sliding_window\": true, \"sliding_window\": null, \"max_window_layers\": 1", NULL },
+        { "qwen3", "\"use_sliding_window\": true, \"max_window_layers\": 0,"
+                   " \"layer_types\": [\"full_attention\", \"full_attention\"]", NULL },
         { "qwen3", "\"use_sliding_window\": true, \"max_window_layers\": 64", NULL },
         { "qwen3", "\"use_sliding_window\": false, \"max_window_layers\": 0", NULL },
         { "qwen3", "\"layer_types\": [\"full_attention\", \"sliding_attention\"]", "layer_types.1 is sliding_attention" },
@@ -48,8 +53,8 @@ static void test_settings_that_change_the_network_are_refused_by_name(void **sta
         { "llama", "\"partial_rotary_factor\": 0.5", "partial_rotary_factor is 0.5" },
         { "llama", "\"rope_parameters\": {\"partial_rotary_factor\": 0.5}", "rope_parameters.partial_rotary_factor is 0.5" },
         { "qwen3", "\"use_bidirectional_attention\": true", "use_bidirectional_attention is true" },
-        { "qwen3", "\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 2, \"mscale\": 1}", "rope_scaling.mscale is set" },
-        { "qwen3", "\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 2, \"truncate\": false}", "rope_scaling.truncate is set" },
+        { "qwen3", "\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 2, \"mscale\": 1}", NULL },
+        { "qwen3", "\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 2, \"truncate\": false}", "rope_scaling.truncate is false" },
         { "qwen3", "\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 2, \"truncate\": true}", NULL },
     };
     const struct folder d = lm_folder();

@@ -83,7 +83,7 @@ static void test_settings_are_refused_by_name(void **state)
         { "\"activation_function\": \"gelu\"", "\"activation_function\": \"relu\"", "audio_config.activation_function is relu" },
         { "\"scale_embedding\": false", "\"scale_embedding\": true", "audio_config.scale_embedding is true" },
         { "\"hidden_act\": \"silu\"", "\"hidden_act\": \"relu\"", "text_config.hidden_act is relu, this version supports silu" },
-        { "\"hidden_act\": \"silu\"", "\"use_sliding_window\": true", "text_config.use_sliding_window is true" },
+        { "\"hidden_act\": \"silu\"", "\"use_sliding_window\": true, \"max_window_layers\": 0", "text_config.use_sliding_window is true" },
         { "\"audio_token_id\": 593", "\"audio_token_id\": 594", "audio_token_id is 594, but <|audio_pad|> is token 593" },
         { "\"hidden_size\": 64", "\"hidden_size\": 32", "model.embed_tokens.weight is [608, 64]" },
         { "\"audio_token_id\": 593", "\"classify_num\": 500", "audio_token_id is missing" }, /* settings of an aligner */
