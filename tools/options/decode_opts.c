@@ -52,37 +52,48 @@ static struct weight weight_of(const char *line, size_t n, int bare)
     return w;
 }
 
-/* Does every line end with a whole number? */
-static int all_are_weighted(const char *text)
+/* What stands at the ends of a text's lines. */
+struct line_ends {
+    int lines, whole, numbers; /* numbers: whole ones and fractions */
+};
+
+static struct line_ends line_ends_count(const char *text)
 {
-    for (const char *p = text; *p;) {
+    struct line_ends c = { 0, 0, 0 };
+    for (const char *p = text; *p; c.lines++) {
         const size_t n = strcspn(p, "\n");
-        if (!weight_of(p, n, 1).is_there) return 0;
+        size_t at = n;
+        int low;
+        while (at && !is_blank(p[at - 1])) at--;
+        c.whole += weight_of(p, n, 1).is_there;
+        c.numbers += at && is_number(p + at, n - at, 1, &low);
         p += n + (p[n] != '\0');
     }
-    return 1;
+    return c;
 }
 
 enum hotword_weights hotword_weights_cut(char *text, int *line)
 {
-    const int bare = all_are_weighted(text);
+    const struct line_ends ends = line_ends_count(text);
+    const int bare = ends.whole == ends.lines;
+    const int is_doubtful = !bare && ends.numbers > 1 && 2 * ends.numbers >= ends.lines;
     enum hotword_weights found = HOTWORDS_PLAIN;
     char *to = text;
     *line = 0;
     for (char *p = text; *p;) {
         const size_t n = strcspn(p, "\n");
-        const int ends = p[n] == '\0';
+        const int is_last = p[n] == '\0';
         const struct weight w = weight_of(p, n, bare);
         ++*line;
         if (w.is_there && (w.is_low || !w.word)) return HOTWORDS_REFUSED;
         if (w.is_there) found = HOTWORDS_WEIGHTED;
         memmove(to, p, w.word);
         to += w.word;
-        p += n + !ends;
-        if (!ends) *to++ = '\n';
+        p += n + !is_last;
+        if (!is_last) *to++ = '\n';
     }
     *to = '\0';
-    return found;
+    return found == HOTWORDS_PLAIN && is_doubtful ? HOTWORDS_NUMBERED : found;
 }
 
 /* ---- decoding options -------------------------------------------------------------------------------------------------------- */
@@ -234,6 +245,10 @@ static int cut_weights(char *words, const char *file)
     case HOTWORDS_REFUSED:
         return message_usage("--hotwords: %s: word %d has no weight above 0; hot words become more likely, never less: leave it out",
                              file, line);
+    case HOTWORDS_NUMBERED:
+        message("--hotwords: %s: numbers after words count as text: they are no weights, since not every line ends with a whole number; a "
+                "weight may follow a colon: \"word :20\"", file);
+        return EXIT_OK;
     case HOTWORDS_WEIGHTED: break;
     }
     message("--hotwords: %s: weights after words are ignored, and all words count the same (--hotwords-boost); a number that belongs to "

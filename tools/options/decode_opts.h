@@ -222,6 +222,7 @@ void decode_data_free(struct decode_data *d);
 
 enum hotword_weights {
     HOTWORDS_PLAIN,    /* no weights */
+    HOTWORDS_NUMBERED, /* no weights, but two lines or more, and half of all, end with a number that stays */
     HOTWORDS_WEIGHTED, /* weights were removed from the text */
     HOTWORDS_REFUSED   /* a weight is 0 or less, or has no word */
 };
