@@ -36,6 +36,11 @@ if [ -f "$N" ]; then
     cp "$T/out" whole
     expect 0 "--hotwords act in stream, too" stream -q -m "$N" --hotwords "seven two" --hotwords-boost 20 --lookahead 3 "$DIGITS"
     out_has "seven two"
+    silence 3 >silence.wav
+    expect 0 "text of silence is left out of a stream" stream -q -m "$N" -f txt silence.wav
+    out_empty
+    expect 0 "--guards off prints it" stream -q -m "$N" -f txt --guards off silence.wav
+    [ -s "$T/out" ] || bad "--guards off prints it" "nothing"
 fi
 
 F=${STENO_SHARED:-/none}/material/funasr

@@ -53,6 +53,11 @@ struct decode_opts {
     { .name = "hotwords-boost", .kind = ARG_NUM, .at = offsetof(T, decode.hotwords_boost), .value = "X", .dflt = ARG_OF_PARAM, \
       .help = "strength of --hotwords, 0 to 100: odds times e^X (not for SeACo and Contextual Paraformer)" }
 
+#define DECODE_GUARDS_ROW(T) \
+    { .name = "guards", .kind = ARG_WORD, .at = offsetof(T, decode.guards), .value = "off|flag|retry", .dflt = ARG_OF_PARAM, \
+      .help = "flag: leave out text of silence and steady sound (Whisper: also doubtful text of music), and mark repetition, " \
+              "silence and low confidence in JSON; retry: also decode such windows again; off: as the reference does" }
+
 /* More rows of the group "Input". */
 #define DECODE_INPUT_ROWS(T) \
     { .name = "language-detection-segments", .kind = ARG_INT, .at = offsetof(T, decode.detection_segments), \
@@ -171,9 +176,7 @@ struct decode_opts {
     { .name = "draft-max", .kind = ARG_INT, .at = offsetof(T, decode.draft_max), .value = "N", .dflt = ARG_OF_PARAM, \
       .help = "maximum number of draft tokens per run, 1 to 15, of --draft, or with Qwen3-ASR and Fun-ASR-Nano of earlier text " \
               "(0: none); -1: as many as pay" }, \
-    { .name = "guards", .kind = ARG_WORD, .at = offsetof(T, decode.guards), .value = "off|flag|retry", .dflt = ARG_OF_PARAM, \
-      .help = "flag: leave out text of silence and steady sound (Whisper: also doubtful text of music), and mark repetition, " \
-              "silence and low confidence in JSON; retry: also decode such windows again; off: as the reference does" }, \
+    DECODE_GUARDS_ROW(T), \
     { .name = "seed", .kind = ARG_INT, .at = offsetof(T, decode.seed), .value = "N", .dflt = "0", .hi = 9e18, \
       .help = "seed of sampling; the same seed gives the same text" }, \
     { .name = "sample-length", .kind = ARG_INT, .at = offsetof(T, decode.sample_length), .value = "N", .dflt = ARG_OF_PARAM, \

@@ -187,6 +187,7 @@ static const struct arg rows[] = {
     DECODE_HOTWORD_ROWS(struct opts),
     { .name = "beam-size", .kind = ARG_INT, .at = AT(decode.beam_size), .value = "N", .dflt = "0", .hi = 32,
       .help = "number of beams in each update, up to 32; 0: greedy search" },
+    DECODE_GUARDS_ROW(struct opts),
     ARG_HEADING("Turns"),
     { .name = "vad", .kind = ARG_WORD, .at = AT(vad.kind), .value = "off|silero|fsmn", .dflt = "off",
       .help = "voice-activity model that opens and closes turns; off: one turn" },
@@ -328,6 +329,7 @@ static int params_fill(struct live_params *lp, steno_vad_params *find, const str
     p->hotwords = d->hotwords;
     p->hotwords_boost = o->decode.hotwords_boost;
     p->beam_size = (int32_t)o->decode.beam_size;
+    p->guards = o->decode.guards;
     p->chunk_size = o->decode.chunk_size;
     p->encoder_chunk_look_back = (int32_t)o->decode.encoder_look_back;
     p->decoder_chunk_look_back = (int32_t)o->decode.decoder_look_back;
