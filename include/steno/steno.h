@@ -468,7 +468,10 @@ STENO_API int steno_tokenize_parts(const steno_model *m, const steno_text_part *
 
 /** A turn of a conversation. */
 typedef struct steno_message {
-    const char *role;      /* "system", "user" or "assistant" */
+    /* "system", "user" or "assistant". Models whose chat template has tools in the form of Qwen, with <tool_call>, also have
+     * "tool_definition" (a JSON object; these come before all other messages), "tool_call" (the object with "name" and "arguments" that the
+     * model wrote; it belongs to the assistant's message before it, if there is one) and "tool" (the result of a call). */
+    const char *role;
     const char *content;   /* UTF-8 */
 } steno_message;
 

@@ -44,6 +44,8 @@ static void put_begin(struct chat *c, const char *usual)
     else put_marker(c, usual);
 }
 
+static const char role_tool[] = "tool_definition", role_call[] = "tool_call", role_result[] = "tool";
+
 static int is_role(const steno_message *m, const char *role) { return !strcmp(m->role, role); }
 
 static void put_turn(struct chat *c, const char *before, const char *role, const char *between, const char *content, const char *behind)
@@ -57,16 +59,77 @@ static void put_turn(struct chat *c, const char *before, const char *role, const
 
 /* ---- the formats */
 
+static const char ml_start[] = "<|im_start|>", ml_end[] = "<|im_end|>\n";
+
+/* The system text, with the definitions of tools that precede the messages. @return number of messages that were used */
+static int put_ml_system(struct chat *c, const steno_message *m, int n)
+{
+    int n_tools = 0;
+    while (n_tools < n && is_role(&m[n_tools], role_tool)) n_tools++;
+    const int has_own = n_tools < n && is_role(&m[n_tools], "system");
+    const char *system = has_own ? m[n_tools].content : c->f->system;
+    if (!n_tools && (has_own || !system)) return 0;
+    put_marker(c, "<|im_start|>system\n");
+    if (system) put_content(c, system, has_own && c->f->traits & CHAT_TRIMS);
+    if (n_tools) {
+        if (system) put_marker(c, "\n\n");
+        put_marker(c, c->f->tools.head);
+        for (int i = 0; i < n_tools; i++) {
+            put_marker(c, "\n");
+            put_content(c, m[i].content, 0);
+        }
+        put_marker(c, c->f->tools.tail);
+    }
+    put_marker(c, ml_end);
+    return n_tools + (n_tools && has_own);
+}
+
+/* A result of a tool: results that follow each other are one turn of the user. */
+static void put_ml_result(struct chat *c, const steno_message *m, int is_first, int is_last)
+{
+    if (is_first) put_marker(c, "<|im_start|>user");
+    put_marker(c, "\n<tool_response>\n");
+    put_content(c, m->content, c->f->traits & CHAT_TRIMS);
+    put_marker(c, "\n</tool_response>");
+    if (is_last) put_marker(c, ml_end);
+}
+
+/* The calls at m[0], of an assistant's message that may precede them. @return their number */
+static int put_ml_calls(struct chat *c, const steno_message *m, int n, int has_text)
+{
+    int i = 0;
+    for (; i < n && is_role(&m[i], role_call); i++) {
+        put_marker(c, i || has_text ? "\n<tool_call>\n" : "<tool_call>\n");
+        put_content(c, m[i].content, 0);
+        put_marker(c, "\n</tool_call>");
+    }
+    return i;
+}
+
+/* An assistant's turn: a text, calls, or both. @return number of messages */
+static int put_ml_answer(struct chat *c, const steno_message *m, int n)
+{
+    const int has_text = is_role(m, "assistant");
+    put_marker(c, "<|im_start|>assistant\n");
+    if (has_text) put_content(c, m->content, c->f->traits & CHAT_TRIMS);
+    const int n_calls = put_ml_calls(c, m + has_text, n - has_text, has_text && *m->content);
+    put_marker(c, ml_end);
+    return has_text + n_calls;
+}
+
 static void encode_ml(struct chat *c, const steno_message *m, int n, unsigned flags)
 {
-    static const char start[] = "<|im_start|>", end[] = "<|im_end|>\n";
     put_begin(c, "");
-    if (c->f->system && (!n || !is_role(m, "system"))) {
-        put_marker(c, "<|im_start|>system\n");
-        put_content(c, c->f->system, 0);
-        put_marker(c, end);
+    for (int i = put_ml_system(c, m, n); i < n;) {
+        if (is_role(&m[i], "assistant") || is_role(&m[i], role_call)) {
+            i += put_ml_answer(c, m + i, n - i);
+            continue;
+        }
+        if (is_role(&m[i], role_result))
+            put_ml_result(c, &m[i], !i || !is_role(&m[i - 1], role_result), i + 1 == n || !is_role(&m[i + 1], role_result));
+        else put_turn(c, ml_start, m[i].role, "\n", m[i].content, ml_end);
+        i++;
     }
-    for (int i = 0; i < n; i++) put_turn(c, start, m[i].role, "\n", m[i].content, end);
     if (!(flags & CHAT_ANSWER)) return;
     put_marker(c, "<|im_start|>assistant\n");
     if (flags & CHAT_NO_THINKING && c->f->traits & CHAT_CAN_THINK) put_marker(c, "<think>\n\n</think>\n\n");
@@ -155,18 +218,36 @@ static void encode_inst(struct chat *c, const steno_message *m, int n)
     }
 }
 
+static int is_tool_role(const steno_message *m)
+{
+    return is_role(m, role_tool) || is_role(m, role_call) || is_role(m, role_result);
+}
+
+static int check_tool_role(const struct chat_form *f, const steno_message *m, int i, steno_error *e)
+{
+    if (!f->tools.head) return err_set(e, STENO_EARG, "this model's chat template has no tools that this version knows");
+    if (is_role(&m[i], role_tool) && i && !is_role(&m[i - 1], role_tool))
+        return err_set(e, STENO_EARG, "message %d: definitions of tools come before all other messages", i);
+    return STENO_OK;
+}
+
 static int check_roles(const struct chat_form *f, const steno_message *m, int n, steno_error *e)
 {
+    int n_tools = 0;
+    while (n_tools < n && is_role(&m[n_tools], role_tool)) n_tools++;
     const int has_none = f->format == CHAT_TURNS || (f->format == CHAT_INST && f->inst.system == CHAT_SYSTEM_NONE);
     for (int i = 0; i < n; i++) {
         const int is_system = is_role(&m[i], "system");
+        const int rc = is_tool_role(&m[i]) ? check_tool_role(f, m, i, e) : STENO_OK;
+        if (rc) return rc;
+        if (is_tool_role(&m[i])) continue;
         if (is_system && has_none) return err_set(e, STENO_EARG, "this chat model has no system messages");
         if (is_system && i && f->format != CHAT_ML && f->format != CHAT_HEADERS)
             return err_set(e, STENO_EARG, "message %d: a system message comes first", i);
         if (!is_system && !is_role(&m[i], "user") && !is_role(&m[i], "assistant"))
             return err_set(e, STENO_EARG, "message %d: role '%.40s', want system, user or assistant", i, m[i].role);
     }
-    if (f->system_computed && (!n || !is_role(m, "system")))
+    if (f->system_computed && (n_tools == n || !is_role(&m[n_tools], "system")))
         return err_set(e, STENO_EARG, "the model's chat template writes a system message with a date or the like in it, which this version "
                                       "does not: begin with a system message");
     return STENO_OK;

@@ -34,12 +34,17 @@ enum chat_traits {
     CHAT_CAN_THINK = 4, /* an answer has a place for thoughts, which may be left empty */
     CHAT_THINKS = 8    /* an answer begins with thoughts */
 };
+/* How a template of CHAT_ML names tools: definitions are lines between head and tail, at the end of the system text. */
+struct chat_tools {
+    const char *head, *tail; /* NULL: the template has no tools, or another form of them */
+};
 struct chat_form {
     enum chat_format format;
     unsigned traits;
     const char *system; /* default for a conversation without a system message; may be NULL */
     int system_computed; /* 1: the default exists, but is computed from values such as a date */
     struct chat_inst inst;
+    struct chat_tools tools;
 };
 
 /* program may be NULL. STENO_ENOMEM */
@@ -50,7 +55,8 @@ enum chat_flags {
     CHAT_ANSWER = 1,     /* begin the assistant's turn */
     CHAT_NO_THINKING = 2 /* leave the thoughts empty, if the format has a place for them */
 };
-/* Append the ids of n messages to ids. STENO_EARG: no format, or a role that the format does not have; STENO_ENOMEM */
+/* Append the ids of n messages to ids. Messages of a form with tools may also have the roles of steno_message for them. STENO_EARG: no
+ * format, or a role that the format does not have; STENO_ENOMEM */
 int chat_encode(const struct tokenizer *t, const struct chat_form *f, const steno_message *m, int n, unsigned flags, struct buf *ids,
                 steno_error *e);
 #endif

@@ -288,6 +288,38 @@ static int ml_turns_known(const char *text)
     return 1;
 }
 
+static const char *past(const char *s, const char *codes)
+{
+    return s + strspn(s, codes);
+}
+
+/* A call is written with its name and its arguments, and a result between marks in a turn of the user. */
+static int ml_calls_known(const char *text)
+{
+    static const char call[] = "<tool_call>\n{\"name\": \"", behind[] = "\", \"arguments\": ", end[] = "}\n</tool_call>";
+    static const char result[] = "\n<tool_response>\n", result_end[] = "\n</tool_response>";
+    const char *at = strstr(text, call);
+    at = at ? past(at + strlen(call), "\1\4") : "";
+    if (strncmp(at, behind, strlen(behind)) != 0 || strncmp(past(at + strlen(behind), "\1\4"), end, strlen(end)) != 0) return 0;
+    at = strstr(text, result);
+    return at && !strncmp(past(at + strlen(result), "\1\4\5"), result_end, strlen(result_end)) && text_has(text, "<|im_start|>user");
+}
+
+/* Tools in the system text: head, <tools>, each one on a line of its own, </tools>, tail. */
+static int take_ml_tools(struct chat_form *out, const char *text, struct arena *a, steno_error *e)
+{
+    static const char lines[] = "\4\n\1\4\n</tools>", stop[] = "<|im_end|>";
+    const char *open = strstr(text, lines);
+    if (!open || !ml_calls_known(text)) return STENO_OK;
+    const char *head = open, *tail = open + strlen(lines) - strlen("\n</tools>"), *end = strstr(tail, stop);
+    while (head > text && (unsigned char)head[-1] > CHAT_TRIMMED) head--;
+    head = past(head, "\n");
+    if (!end || (size_t)(end - tail) > strcspn(tail, "\1\2\3\4\5") || head == open) return STENO_OK;
+    out->tools.head = arena_strdup(a, head, (size_t)(open - head));
+    out->tools.tail = arena_strdup(a, tail, (size_t)(end - tail));
+    return out->tools.head && out->tools.tail ? STENO_OK : err_nomem(e, (size_t)(end - head), "a chat template");
+}
+
 static int recognise_ml(struct chat_form *out, const char *program, const char *text, struct arena *a, steno_error *e)
 {
     if (!ml_markers_known(text) || !ml_turns_known(text)) return STENO_OK;
@@ -295,7 +327,8 @@ static int recognise_ml(struct chat_form *out, const char *program, const char *
     const int can = text_has(program, "enable_thinking"), thinks = text_has(text, "<|im_start|>assistant\n<think>\n");
     out->traits = bos_trait(text) | (text_has(text, "\n\5<|im_end|>") ? CHAT_TRIMS : 0u) |
                   (can ? CHAT_CAN_THINK : 0u) | (thinks && !can ? CHAT_THINKS : 0u);
-    return take_system(out, text, "<|im_start|>system\n", "<|im_end|>", a, e);
+    const int rc = take_ml_tools(out, text, a, e);
+    return rc ? rc : take_system(out, text, "<|im_start|>system\n", "<|im_end|>", a, e);
 }
 
 /* ---- [INST] */

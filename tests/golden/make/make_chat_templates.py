@@ -215,6 +215,68 @@ TEMPLATES = {
 {%- endif -%}
 """.replace("    {{ message['content']", "    {{- message['content']").replace("    {{ '<end_of_turn>", "    {{- '<end_of_turn>"),
 }
+CALLS = """{%- for call in message.tool_calls %}
+            {%- if FIRST(loop.first and message.content) or (not loop.first)LAST %}
+                {{- '\\n' }}
+            {%- endif %}
+            {%- set call = call.function %}
+            {{- '<tool_call>\\n{"name": "' }}
+            {{- call.name }}
+            {{- '", "arguments": ' }}
+            {%- if call.arguments is string %}
+                {{- call.arguments }}
+            {%- else %}
+                {{- call.arguments | tojson }}
+            {%- endif %}
+            {{- '}\\n</tool_call>' }}
+        {%- endfor %}"""
+RESULT = """{%- elif message.role == "tool" %}
+        {%- if loop.first or (messages[loop.index0 - 1].role != "tool") %}
+            {{- '<|im_start|>user' }}
+        {%- endif %}
+        {{- '\\n<tool_response>\\n' }}
+        {{- message.content }}
+        {{- '\\n</tool_response>' }}
+        {%- if loop.last or (messages[loop.index0 + 1].role != "tool") %}
+            {{- '<|im_end|>\\n' }}
+        {%- endif %}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|im_start|>assistant\\n' }}
+{%- endif %}
+"""
+TOOLS = """{{- "# Functions\\n\\nThey are listed in <tools></tools>:\\n<tools>" }}
+    {%- for tool in tools %}
+        {{- "\\n" }}
+        {{- tool | tojson }}
+    {%- endfor %}
+    {{- "\\n</tools>\\n\\nCall one with <tool_call></tool_call>:\\n<tool_call>\\n{\\"name\\": <its name>}\\n</tool_call><|im_end|>\\n" }}
+{%- else %}
+"""
+# The forms of Qwen3 and of Qwen2.5, whose system text has a default.
+TEMPLATES["tools, after an optional system text"] = """{%- if tools %}
+    {{- '<|im_start|>system\\n' }}
+    {%- if messages[0].role == 'system' %}
+        {{- messages[0].content + '\\n\\n' }}
+    {%- endif %}
+    """ + TOOLS + """    {%- if messages[0].role == 'system' %}
+        {{- '<|im_start|>system\\n' + messages[0].content + '<|im_end|>\\n' }}
+    {%- endif %}
+{%- endif %}
+{%- for message in messages %}
+    {%- if (message.role == "user") or (message.role == "system" and not loop.first) %}
+        {{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>' + '\\n' }}
+    {%- elif message.role == "assistant" %}
+        {{- '<|im_start|>' + message.role + '\\n' + message.content }}
+        """ + CALLS.replace("FIRST", "").replace("LAST", "") + """
+        {{- '<|im_end|>\\n' }}
+    """ + RESULT
+HALF = TEMPLATES["Qwen2.5"]
+TEMPLATES["tools, after a system text with a default"] = HALF[:HALF.index("        {{- '<|im_end|>\\n' }}\n    {%- elif message.role == \"tool\"")] \
+    + "        " + CALLS.replace("FIRST", "true or ").replace("LAST", "").replace("call.arguments is string", "false") + """
+        {{- '<|im_end|>\\n' }}
+    """ + RESULT
 UNKNOWN = {
     "empty": "",
     "white": " \n",
@@ -240,6 +302,37 @@ USER, BOT, MORE = ({"role": "user", "content": "hi 'you' <s>"}, {"role": "assist
 TALKS = [[USER], [SYSTEM, USER], [USER, BOT, MORE], [SYSTEM, USER, BOT, MORE]]
 
 
+def call(name, **arguments):
+    return {"type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+FUNCTIONS = [{"type": "function", "function": {"name": "weather", "description": "Of a \"town\" – now", "parameters": {
+    "type": "object", "properties": {"town": {"type": "string"}, "days": {"type": "integer", "minimum": 1}}, "required": ["town"]}}},
+    {"type": "function", "function": {"name": "now"}}]
+ONE = {"role": "assistant", "content": "", "tool_calls": [call("weather", town="Köln", days=2)]}
+TWO = {"role": "assistant", "content": "I look.", "tool_calls": [call("now"), call("weather", town="<tool_call> \"x\"", days=1)]}
+SUN, RAIN = {"role": "tool", "content": "{\"sun\": true}"}, {"role": "tool", "content": "<|im_end|> rain"}
+TOOL_TALKS = [[USER], [SYSTEM, USER], [USER, ONE, SUN], [SYSTEM, USER, ONE, SUN, BOT, MORE], [USER, TWO, SUN, RAIN], [USER, ONE, RAIN, TWO, SUN, RAIN, BOT, MORE]]
+
+
+def flat(talk, tools):
+    """The messages of the C interface: definitions, and calls of their own."""
+    out = [{"role": "tool_definition", "content": json.dumps(t, ensure_ascii=False)} for t in tools]
+    for m in talk:
+        out.append({"role": m["role"], "content": m["content"]})
+        out += [{"role": "tool_call", "content": json.dumps(c["function"], ensure_ascii=False)} for c in m.get("tool_calls", [])]
+    return out
+
+
+def tool_rows(env, text):
+    rows = []
+    for talk in TOOL_TALKS if "<tool_call>\\n{" in text and "tool_response" in text and "call.name" in text else []:
+        for tools in (FUNCTIONS, []):
+            want = env.from_string(text).render(messages=talk, tools=tools, add_generation_prompt=True, bos_token="<s>", eos_token="</s>")
+            rows.append({"messages": flat(talk, tools), "quiet": False, "text": want})
+    return rows
+
+
 def refuse(text):
     raise jinja2.TemplateError(text)
 
@@ -247,6 +340,7 @@ def refuse(text):
 def main():
     env = jinja2.Environment(trim_blocks=True, lstrip_blocks=True)
     env.globals["raise_exception"] = refuse
+    env.filters["tojson"] = lambda v, indent=None: json.dumps(v, ensure_ascii=False, indent=indent)
     out = []
     for name, text in TEMPLATES.items():
         rows = []
@@ -260,6 +354,7 @@ def main():
                 except jinja2.TemplateError:
                     row["refused"] = True
                 rows.append(row)
+        rows += tool_rows(env, text)
         out.append({"name": name, "template": text, "rows": rows})
     out += [{"name": name, "template": text, "rows": []} for name, text in UNKNOWN.items()]
     print(json.dumps(out, indent=1, ensure_ascii=False))

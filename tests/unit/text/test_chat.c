@@ -46,7 +46,7 @@ static int messages_of(steno_message *m, const json_t *all)
 
 static int check_row(const struct tokenizer *t, const char *name, const struct chat_form *f, const json_t *row)
 {
-    steno_message m[8];
+    steno_message m[16];
     steno_error e = { 0 };
     struct buf got = { 0 };
     const char *want = json_string_value(json_object_get(row, "text"));
@@ -146,6 +146,44 @@ static void test_a_system_text_with_a_date_is_asked_for(void **state)
     buf_free(&got);
     tokenizer_close(t);
     arena_free(&a);
+}
+
+/* Templates without tools, or with a form of them that is not known, refuse their roles, and so does an order that no template has. */
+static void test_tools_need_a_template_that_has_them(void **state)
+{
+    (void)state;
+    static const char plain[] = "{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n<|im_start|>assistant\n' }}";
+    static const char lines[] = "{{ '<|im_start|>system\nH<tools>' }}{% for t in tools %}{{ '\n' }}{{ t | tojson }}{% endfor %}"
+                                "{{ '\n</tools>T<|im_end|>\n' }}";
+    static const char call[] = "{{ '<tool_call>\n{\"name\": \"' + c.name + '\", \"arguments\": ' }}{{ c.arguments | tojson }}{{ '}\n</to"
+                               "ol_call>' }}";
+    static const char other[] = "{{ '<tool_call>\n{\"tool\": \"' + c.name + '\", \"arguments\": ' }}{{ c.arguments }}{{ '}\n</tool_call>"
+                                "' }}";
+    static const char result[] = "{{ '<|im_start|>user\n<tool_response>\n' + m.content + '\n</tool_response>' }}";
+    static const steno_message talk[] = { { "user", "U" }, { "tool_definition", "{}" }, { "tool_call", "{}" }, { "tool", "R" }, {
+        "function", "R" } };
+    const struct { const char *part[4]; int first, n, rc; } it[] = {
+        { { plain }, 0, 1, 0 }, { { plain }, 1, 1, STENO_EARG }, { { plain }, 2, 1, STENO_EARG }, { { plain }, 3, 1, STENO_EARG },
+        { { plain, lines, call, result }, 1, 3, 0 }, { { plain, lines, call, result }, 0, 2, STENO_EARG },
+        { { plain, lines, call, result }, 4, 1, STENO_EARG }, { { plain, lines, other, result }, 1, 1, STENO_EARG },
+        { { plain, lines, call }, 1, 1, STENO_EARG }, { { plain, call, result }, 1, 1, STENO_EARG },
+    };
+    for (size_t i = 0; i < sizeof it / sizeof *it; i++) {
+        struct arena a;
+        struct tokenizer *t = bytes_open(&a);
+        struct buf program = { 0 }, got = { 0 };
+        struct chat_form f;
+        steno_error e = { 0 };
+        for (int k = 0; k < 4 && it[i].part[k]; k++) buf_str(&program, it[i].part[k]);
+        assert_int_equal(chat_recognise(&f, program.p, &a, &e), 0);
+        const int rc = prompt_of(&got, t, &f, talk + it[i].first, it[i].n, CHAT_ANSWER, &e);
+        if (rc != it[i].rc) fail_msg("%zu: status %d (%s), want %d", i, rc, e.text, it[i].rc);
+        if (rc && it[i].first == 1) assert_non_null(strstr(e.text, "tools"));
+        buf_free(&program);
+        buf_free(&got);
+        tokenizer_close(t);
+        arena_free(&a);
+    }
 }
 
 /* ---- spaces */
@@ -275,6 +313,7 @@ int main(void)
         cmocka_unit_test(test_prompts_are_those_of_the_templates),
         cmocka_unit_test(test_forms_that_are_named_and_dated_ones),
         cmocka_unit_test(test_a_system_text_with_a_date_is_asked_for),
+        cmocka_unit_test(test_tools_need_a_template_that_has_them),
         cmocka_unit_test(test_a_text_between_special_tokens_is_one),
         cmocka_unit_test(test_markers_of_users_are_text),
         cmocka_unit_test(test_any_allocation_may_fail),
