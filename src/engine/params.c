@@ -399,7 +399,8 @@ static int check_generating(const struct param_check *j)
     for (size_t i = 0; i < sizeof drawing / sizeof *drawing && !(p->temperature > 0); i++)
         if (param_is_explicit(j, drawing[i]))
             return param_refuse(j, "{%s} is of sampling, and needs {temperature} above 0", drawing[i]);
-    if (p->grammar && p->json_schema) return param_refuse(j, "{grammar} and {json_schema} say the same twice: give one of them");
+    if (p->grammar && p->json_schema && !strstr(p->grammar, "json-schema"))
+        return param_refuse(j, "{grammar} does not use json-schema, the rule of {json_schema}: use it, or give one of them");
     if (p->grammar_rule && !p->grammar) return param_refuse(j, "{grammar_rule} needs {grammar}");
     if (p->grammar && !*p->grammar) return param_refuse(j, "{grammar} is empty: give at least one rule, or leave it out");
     return STENO_OK;

@@ -253,13 +253,13 @@ static int refuse_circles(struct schema_writer *w, struct arena *a)
     return STENO_OK;
 }
 
-static int write_all(struct schema_writer *w, struct arena *a)
+static int write_all(struct schema_writer *w, const char *rule, struct arena *a)
 {
     w->todo = arena_array(a, w->t.n, sizeof *w->todo);
     w->is_named = arena_array(a, w->t.n, 1);
     if (!w->todo || !w->is_named) return err_nomem(w->e, w->t.n, "a JSON schema");
     int rc = STENO_OK;
-    buf_str(w->out, "root ::= ");
+    buf_fmt(w->out, "%s ::= ", rule);
     schema_put_name(w, 0);
     buf_str(w->out, "\n");
     for (uint32_t i = 0; i < w->n_todo && !rc; i++) rc = put_schema(w, w->todo[i]);
@@ -268,13 +268,13 @@ static int write_all(struct schema_writer *w, struct arena *a)
     return !rc && w->out->err ? err_nomem(w->e, w->out->len, "a grammar") : rc;
 }
 
-int json_schema_grammar(struct buf *gbnf, const char *schema, size_t n, steno_error *e)
+int json_schema_grammar(struct buf *gbnf, const char *rule, const char *schema, size_t n, steno_error *e)
 {
     struct arena a;
     struct schema_writer w = { .out = gbnf, .e = e };
     arena_init(&a);
     int rc = json_tree_read(&w.t, "json_schema", schema, n, &a, e);
-    if (!rc) rc = write_all(&w, &a);
+    if (!rc) rc = write_all(&w, rule, &a);
     arena_free(&a);
     return rc;
 }

@@ -10,9 +10,9 @@
 #define STENO_SEARCH_JSON_SCHEMA_H
 #include "base/buf.h"
 
-/* Append rules to gbnf, beginning with "root". STENO_EFORMAT: not JSON; STENO_EARG: the schema is wrong or not supported, with the place;
- * STENO_ENOMEM */
-int json_schema_grammar(struct buf *gbnf, const char *schema, size_t n, steno_error *e);
+/* Append rules to gbnf, beginning with the one of this name. STENO_EFORMAT: not JSON; STENO_EARG: the schema is wrong or not supported,
+ * with the place; STENO_ENOMEM */
+int json_schema_grammar(struct buf *gbnf, const char *rule, const char *schema, size_t n, steno_error *e);
 
 /* After the fault rc of these rules: if *e names one that never ends, name the schema of that rule instead, by its place. @return rc, or
  * STENO_ENOMEM */

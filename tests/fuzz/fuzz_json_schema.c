@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     char *own = malloc(n ? n : 1); /* so that reading past the end is seen */
     if (!own) return 0;
     if (n) memcpy(own, data, n);
-    const int rc = json_schema_grammar(&gbnf, own, n, &e);
+    const int rc = json_schema_grammar(&gbnf, "root", own, n, &e);
     if (rc && !e.text[0]) abort();
     if (!rc && grammar_open(&g, gbnf.p, NULL, &e) && !strstr(e.text, "never ends") && !strstr(e.text, "begin with itself") &&
         !strstr(e.text, "longer than") && !strstr(e.text, "at most"))

@@ -352,8 +352,9 @@ static int open_grammar(struct generator *c)
     steno_error *e = &c->s->error;
     struct buf rules = { 0 };
     if (!p->grammar && !p->json_schema) return STENO_OK;
-    int rc = p->json_schema ? json_schema_grammar(&rules, p->json_schema, strlen(p->json_schema), e) : STENO_OK;
-    if (!p->json_schema) {
+    const char *of_schema = p->grammar ? "json-schema" : "root";
+    int rc = p->json_schema ? json_schema_grammar(&rules, of_schema, p->json_schema, strlen(p->json_schema), e) : STENO_OK;
+    if (p->grammar) {
         buf_str(&rules, p->grammar);
         buf_add(&rules, "", 1); /* the root rule is part of the key */
         buf_str(&rules, p->grammar_rule ? p->grammar_rule : "root");
@@ -362,8 +363,8 @@ static int open_grammar(struct generator *c)
     c->n_text = v->n_text < v->n ? v->n_text : v->n;
     if (!rc && (!g->matcher || g->text.len != rules.len || memcmp(g->text.p, rules.p, rules.len) != 0)) {
         parsed_grammar_free(g);
-        rc = grammar_open(&g->grammar, rules.p, p->json_schema ? NULL : p->grammar_rule, e);
-        if (rc && p->json_schema) rc = json_schema_blame(p->json_schema, strlen(p->json_schema), rc, e);
+        rc = grammar_open(&g->grammar, rules.p, p->grammar ? p->grammar_rule : NULL, e);
+        if (rc && p->json_schema && !p->grammar) rc = json_schema_blame(p->json_schema, strlen(p->json_schema), rc, e);
         if (!rc) rc = matcher_open(&g->matcher, g->grammar, v, c->n_text, -1, e);
         g->text = rules;
         rules = (struct buf){ 0 };

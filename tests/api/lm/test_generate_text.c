@@ -114,6 +114,39 @@ static void test_a_grammar_or_schema_holds_whatever_is_drawn(void **state)
     }
 }
 
+static void refused(const steno_generate_params *p, const char *why)
+{
+    assert_int_equal(generate(p), STENO_EARG);
+    if (!strstr(steno_last_error(session), why)) fail_msg("'%s' does not say '%s'", steno_last_error(session), why);
+    assert_int_equal(steno_generate_finish(session), STENO_FINISH_NONE);
+    assert_string_equal(steno_generated_text(session), "");
+}
+
+/* JSON of a schema is a rule of the grammar. The same rules with another schema, or without one, are another grammar. */
+static void test_a_grammar_has_json_of_a_schema(void **state)
+{
+    (void)state;
+    static const struct { const char *grammar, *schema, *want; } it[] = {
+        { "root ::= \"(\" json-schema \")\"", "{\"const\":\"ab\"}", "(\"ab\")" }, { "root ::= \"(\" json-schema \")\"", "{\"const\":12}",
+          "(12)" },
+        { NULL, "{\"const\":12}", "12" }, { "root ::= \"(\" json-schema \")\"\njson-schema ::= \"x\"", NULL, "(x)" },
+    };
+    for (size_t i = 0; i < sizeof it / sizeof *it; i++) {
+        steno_generate_params p = params_of();
+        p.grammar = it[i].grammar;
+        p.json_schema = it[i].schema;
+        if (generate(&p) <= 0) fail_msg("%s", steno_last_error(session));
+        assert_string_equal(steno_generated_text(session), it[i].want);
+    }
+    steno_generate_params p = params_of();
+    p.grammar = "root ::= json-schema\nstring ::= \"x\"";
+    p.json_schema = "{\"const\":12}";
+    refused(&p, "string");
+    p.grammar = "root ::= json-schema";
+    p.json_schema = "{\"not\":1}";
+    refused(&p, "/not");
+}
+
 /* Where nothing is cut away, what is drawn by a grammar is drawn with the same noise: a grammar that lets all pass changes nothing. */
 static void test_a_grammar_that_lets_all_pass_changes_nothing(void **state)
 {
@@ -133,14 +166,6 @@ static int abort_at_once(void *user)
 {
     ++*(int *)user;
     return 1;
-}
-
-static void refused(const steno_generate_params *p, const char *why)
-{
-    assert_int_equal(generate(p), STENO_EARG);
-    if (!strstr(steno_last_error(session), why)) fail_msg("'%s' does not say '%s'", steno_last_error(session), why);
-    assert_int_equal(steno_generate_finish(session), STENO_FINISH_NONE);
-    assert_string_equal(steno_generated_text(session), "");
 }
 
 static void test_impossible_parameters_are_refused_by_name(void **state)
@@ -165,7 +190,7 @@ static void test_impossible_parameters_are_refused_by_name(void **state)
     REFUSED(n_stop, 1, "stop");
     p = params_of();
     p.grammar = p.json_schema = "x";
-    refused(&p, "twice");
+    refused(&p, "does not use json-schema");
     p = params_of();
     p.should_abort = abort_at_once;
     p.user = &asked;
@@ -203,6 +228,7 @@ int main(void)
         cmocka_unit_test(test_the_callback_receives_the_text_and_may_end_it),
         cmocka_unit_test(test_a_stop_ends_the_text_before_it_and_is_never_reported),
         cmocka_unit_test(test_a_grammar_or_schema_holds_whatever_is_drawn),
+        cmocka_unit_test(test_a_grammar_has_json_of_a_schema),
         cmocka_unit_test(test_a_grammar_that_lets_all_pass_changes_nothing),
         cmocka_unit_test(test_impossible_parameters_are_refused_by_name),
         cmocka_unit_test(test_characters_come_whole_from_the_detokenizer),

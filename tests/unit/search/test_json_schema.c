@@ -44,7 +44,7 @@ static struct rules rules_of(const char *schema)
     struct buf gbnf = { 0 };
     struct rules r;
     steno_error e = { 0 };
-    if (json_schema_grammar(&gbnf, schema, strlen(schema), &e)) fail_msg("%s: %s", schema, e.text);
+    if (json_schema_grammar(&gbnf, "root", schema, strlen(schema), &e)) fail_msg("%s: %s", schema, e.text);
     if (grammar_open(&r.g, gbnf.p, NULL, &e)) fail_msg("%s: %s\n%s", schema, e.text, gbnf.p);
     if (matcher_open(&r.m, r.g, &bytes, 256, -1, &e)) fail_msg("%s: %s", schema, e.text);
     buf_free(&gbnf);
@@ -146,7 +146,7 @@ static void expect_refusal(const char *schema, const char *says)
     char text[400], why[400];
     struct buf gbnf = { 0 };
     steno_error e = { 0 };
-    const int rc = json_schema_grammar(&gbnf, quoted(text, schema), strlen(schema), &e);
+    const int rc = json_schema_grammar(&gbnf, "root", quoted(text, schema), strlen(schema), &e);
     if (rc != STENO_EARG && rc != STENO_EFORMAT) fail_msg("%s is taken: %s", schema, gbnf.p);
     if (!strstr(e.text, quoted(why, says))) fail_msg("%s: '%s' does not say '%s'", schema, e.text, says);
     buf_free(&gbnf);
@@ -266,7 +266,7 @@ static void test_a_schema_is_at_most_so_deep(void **state)
         buf_str(&text, "{}");
         for (int d = 1; d < row[i].levels; d++) buf_str(&text, "}");
         assert_false(text.err);
-        const int rc = json_schema_grammar(&gbnf, text.p, text.len, &e);
+        const int rc = json_schema_grammar(&gbnf, "root", text.p, text.len, &e);
         if (row[i].taken) {
             if (rc || grammar_open(&g, gbnf.p, NULL, &e)) fail_msg("%d levels: %s", row[i].levels, e.text);
             grammar_close(g);
@@ -291,7 +291,7 @@ static void test_a_schema_without_end_is_no_grammar(void **state)
         steno_error e = { 0 };
         const char *schema = row[i].schema;
         const size_t n = strlen(schema);
-        assert_int_equal(json_schema_grammar(&gbnf, schema, n, &e), STENO_OK);
+        assert_int_equal(json_schema_grammar(&gbnf, "root", schema, n, &e), STENO_OK);
         assert_int_equal(grammar_open(&g, gbnf.p, NULL, &e), STENO_EARG);
         assert_non_null(strstr(e.text, "never ends"));
         assert_int_equal(json_schema_blame(schema, n, STENO_EARG, &e), STENO_EARG);
