@@ -3,6 +3,7 @@
  * All choices of a model run on its thread, so their events do not mix. Their ends may come from any thread. */
 #include "choices.h"
 #include "answer_tokens.h"
+#include "call_reader.h"
 #include "sink.h"
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,9 @@ struct choice {
     struct chat_choice answer;
     int n_made, is_over;       /* is_over: with the lock; its work has ended */
     int has_role;              /* its first event was sent */
+    struct call_reader reader; /* of a chat with tools: tells calls from text, */
+    struct sink_memory plain, calls; /* which are kept here unless they are streamed */
+    struct sink to_plain, to_calls;
     char *text;                /* of the answer */
     /* log-probabilities: of the text so far, and of tokens whose characters are held back */
     struct sink_memory settled, held;
@@ -93,6 +97,50 @@ static int text_send(struct choice *x, const char *text, size_t n)
     return event_stream_send(&x->of->events, event, n_event);
 }
 
+static int calls_send(struct choice *x, const char *item, size_t n)
+{
+    size_t n_event = 0;
+    struct chat_choice c = x->answer;
+    c.calls = item;
+    c.n_calls = n;
+    logprobs_settle(x);
+    logprobs_give(x);
+    c.logprobs = x->answer.logprobs;
+    c.n_logprobs = x->answer.n_logprobs;
+    char *event = x->to_held.failed || x->to_settled.failed ? NULL : chat_event_calls(&x->of->reply, &c, &n_event);
+    x->n_settled = 0;
+    x->settled.n = 0;
+    return event_stream_send(&x->of->events, event, n_event);
+}
+
+/* ---- text and calls of an answer with tools */
+
+static int reader_text(void *user, const char *text, size_t n)
+{
+    struct choice *x = user;
+    if (x->of->chat->stream) return text_send(x, text, n);
+    sink_bytes(&x->to_plain, text, n);
+    return x->to_plain.failed;
+}
+
+static int reader_call(void *user, int index, const char *item, size_t n)
+{
+    struct choice *x = user;
+    if (!x->of->chat->stream) {
+        if (index) sink_text(&x->to_calls, ", ");
+        sink_char(&x->to_calls, '{');
+        sink_bytes(&x->to_calls, item, n);
+        return x->to_calls.failed;
+    }
+    struct sink_memory memory = { 0 };
+    struct sink f = sink_to_memory(&memory);
+    sink_format(&f, "{\"index\": %d, ", index);
+    sink_bytes(&f, item, n);
+    const int stops = f.failed ? 1 : calls_send(x, memory.p, memory.n);
+    free(memory.p);
+    return stops;
+}
+
 /* @return non-zero ends the text */
 static int token(struct lm_work *w, const struct steno_token *tok, const char *text, size_t n)
 {
@@ -100,9 +148,24 @@ static int token(struct lm_work *w, const struct steno_token *tok, const char *t
     struct choices *c = x->of;
     if (c->chat->logprobs && tok) logprob_hold(x, tok);
     if (c->chat->logprobs && n) logprobs_settle(x);
-    if (!c->chat->stream) return exchange_is_gone(c->call->x);
-    if (!x->has_role) stream_begin(x);
-    return n ? text_send(x, text, n) : 0;
+    const int has_tools = c->chat->tools.mode != TOOLS_OFF;
+    if (c->chat->stream && !x->has_role) stream_begin(x);
+    if (!c->chat->stream && exchange_is_gone(c->call->x)) return 1;
+    if (has_tools && n) return call_reader_add(&x->reader, text, n);
+    return c->chat->stream && n ? text_send(x, text, n) : 0;
+}
+
+/* Of an answer that is not streamed. */
+static void take_text(struct choice *x, const char *all)
+{
+    const int has_tools = x->of->chat->tools.mode != TOOLS_OFF;
+    const char *text = has_tools ? x->plain.p ? x->plain.p : "" : all;
+    x->text = strdup(text);
+    x->answer.text = x->text;
+    x->answer.n_text = strlen(text);
+    x->answer.calls = x->reader.n_calls ? x->calls.p : NULL;
+    x->answer.n_calls = x->calls.n;
+    logprobs_give(x);
 }
 
 static void output(struct lm_work *w)
@@ -117,16 +180,14 @@ static void output(struct lm_work *w)
     c->reply.prompt_tokens = w->n_ids;
     c->reply.text_tokens += x->n_made;
     if (!x->answer.index) c->reply.cached_tokens = now.n_reused;
+    if (c->chat->stream && !x->has_role) stream_begin(x);
+    if (c->chat->tools.mode != TOOLS_OFF) call_reader_end(&x->reader);
     if (!c->chat->stream) {
-        const char *text = steno_generated_text(w->session);
-        x->text = strdup(text);
-        x->answer.text = x->text;
-        x->answer.n_text = strlen(text);
-        logprobs_give(x);
+        take_text(x, steno_generated_text(w->session));
         return;
     }
     size_t n = 0;
-    if (!x->has_role) stream_begin(x);
+    x->answer.calls = x->reader.n_calls ? "" : NULL;
     char *event = chat_event_end(&c->reply, &x->answer, &n);
     event_stream_send(&c->events, event, n);
 }
@@ -140,7 +201,8 @@ static char *body_of(const struct choices *c, size_t *n)
     for (int i = 0; i < c->n && !bad; i++) {
         const struct choice *x = &c->choice[i];
         all[i] = x->answer;
-        bad = !x->text || x->to_held.failed || x->to_settled.failed;
+        bad = !x->text || x->to_held.failed || x->to_settled.failed || x->reader.to_held.failed || x->to_plain.failed ||
+              x->to_calls.failed;
     }
     char *body = bad ? NULL : chat_body(&c->reply, all, c->n, n);
     free(all);
@@ -222,6 +284,10 @@ static void choice_init(struct choice *x, struct choices *c, int index, struct e
     x->answer.index = index;
     x->to_settled = sink_to_memory(&x->settled);
     x->to_held = sink_to_memory(&x->held);
+    x->to_plain = sink_to_memory(&x->plain);
+    x->to_calls = sink_to_memory(&x->calls);
+    x->reader = (struct call_reader){ .tools = &c->chat->tools, .text = reader_text, .call = reader_call, .user = x };
+    call_reader_begin(&x->reader);
     x->work = (struct lm_work){ .user = x, .engine = g, .client = exchange_client(c->call->x), .prepare = prepare, .token = token,
                                 .output = output, .ended = ended };
 }
@@ -268,6 +334,9 @@ void choices_free(struct choices *c)
         free(c->choice[i].text);
         free(c->choice[i].settled.p);
         free(c->choice[i].held.p);
+        free(c->choice[i].plain.p);
+        free(c->choice[i].calls.p);
+        call_reader_free(&c->choice[i].reader);
     }
     free(c->choice);
     pthread_mutex_destroy(&c->lock);

@@ -32,7 +32,14 @@ static void put_finish(struct sink *f, const struct chat_choice *c, int finish)
     }
     sink_text(f, ", \"finish_reason\": ");
     if (finish == STENO_FINISH_NONE) sink_text(f, "null}");
-    else sink_text(f, finish == STENO_FINISH_LENGTH ? "\"length\"}" : "\"stop\"}");
+    else sink_text(f, finish == STENO_FINISH_LENGTH ? "\"length\"}" : c->calls ? "\"tool_calls\"}" : "\"stop\"}");
+}
+
+static void put_calls(struct sink *f, const struct chat_choice *c)
+{
+    sink_text(f, ", \"tool_calls\": [");
+    sink_bytes(f, c->calls, c->n_calls);
+    sink_char(f, ']');
 }
 
 static void put_usage(struct sink *f, const struct chat_reply *r)
@@ -49,8 +56,11 @@ char *chat_body(const struct chat_reply *r, const struct chat_choice *choices, i
     put_head(&f, r, "chat.completion");
     for (const struct chat_choice *c = choices; c < choices + n_choices; c++) {
         sink_format(&f, "%s{\"index\": %d, \"message\": {\"role\": \"assistant\", \"content\": ", c > choices ? ", " : "", c->index);
-        utf8_json_part(&f, c->text, c->n_text);
-        sink_text(&f, ", \"refusal\": null}");
+        if (c->calls && !c->n_text) sink_text(&f, "null");
+        else utf8_json_part(&f, c->text, c->n_text);
+        sink_text(&f, ", \"refusal\": null");
+        if (c->calls) put_calls(&f, c);
+        sink_char(&f, '}');
         put_finish(&f, c, c->finish == STENO_FINISH_NONE ? STENO_FINISH_END : c->finish);
     }
     sink_char(&f, ']');
@@ -85,9 +95,21 @@ char *chat_event_text(const struct chat_reply *r, const struct chat_choice *c, s
     return event(r, c, "\"content\": ", 1, STENO_FINISH_NONE, n);
 }
 
+char *chat_event_calls(const struct chat_reply *r, const struct chat_choice *c, size_t *n)
+{
+    struct sink_memory m = { 0 };
+    struct sink f = sink_to_memory(&m);
+    sink_text(&f, "\"tool_calls\": [");
+    sink_bytes(&f, c->calls, c->n_calls);
+    sink_char(&f, ']');
+    char *delta = f.failed ? NULL : m.p, *text = delta ? event(r, c, delta, 0, STENO_FINISH_NONE, n) : NULL;
+    free(m.p);
+    return text;
+}
+
 char *chat_event_end(const struct chat_reply *r, const struct chat_choice *c, size_t *n)
 {
-    const struct chat_choice end = { .index = c->index };
+    const struct chat_choice end = { .index = c->index, .calls = c->calls };
     return event(r, &end, "", 0, c->finish == STENO_FINISH_NONE ? STENO_FINISH_END : c->finish, n);
 }
 

@@ -2,87 +2,17 @@
 #include "ask_chat.h"
 #include "form.h"
 #include "sink.h"
+#include "tool_grammar.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- messages ------------------------------------------------------------------------------------------------------------------ */
-
-/* The texts of a list of parts, one after another. @return malloc'd; NULL: failed */
-static char *join_parts(const json_t *parts, const char *name, struct api_error *e)
-{
-    struct sink_memory memory = { 0 };
-    struct sink s = sink_to_memory(&memory);
-    size_t i;
-    json_t *part;
-    json_array_foreach(parts, i, part) {
-        const char *type = "text", *text = NULL;
-        if (!json_is_object(part)) api_fail(e, API_invalid_value, name, "%s: part %zu is not an object", name, i);
-        else if (ask_json_text(part, "type", &type, e) == API_OK && strcmp(type, "text") != 0)
-            api_fail(e, API_invalid_value, name, "%s: part %zu is of type %.40s; this server reads text only", name, i, type);
-        else if (e->code == API_OK && ask_json_text(part, "text", &text, e) == API_OK && !text)
-            api_fail(e, API_missing_required_parameter, name, "%s: part %zu has no text", name, i);
-        if (e->code != API_OK) break;
-        sink_text(&s, text);
-    }
-    if (e->code == API_OK && s.failed) api_fail(e, API_internal_error, name, "out of memory for the messages");
-    if (e->code == API_OK) return memory.p ? memory.p : strdup("");
-    free(memory.p);
-    return NULL;
-}
-
-static int read_content(struct ask_chat *c, int i, const json_t *message, struct api_error *e)
-{
-    char name[64];
-    const json_t *content = ask_json_get(message, "content");
-    snprintf(name, sizeof name, "messages[%d].content", i);
-    if (json_is_string(content)) c->messages[i].content = json_string_value(content);
-    else if (json_is_array(content)) c->messages[i].content = c->joined[i] = join_parts(content, name, e);
-    else return api_fail(e, API_invalid_value, name, "%s is neither a text nor a list of parts", name);
-    return (int)e->code;
-}
-
-static int read_message(struct ask_chat *c, int i, const json_t *message, struct api_error *e)
-{
-    static const char *const roles[] = { "system", "system", "user", "assistant" };
-    char name[64];
-    const char *text = NULL;
-    snprintf(name, sizeof name, "messages[%d]", i);
-    if (!json_is_object(message)) return api_fail(e, API_invalid_value, name, "%s is not an object", name);
-    if (ask_json_refuse(message, "tool_calls", NAN, "this server calls no tools; leave it out", e) != API_OK) return (int)e->code;
-    const json_t *role = ask_json_get(message, "role");
-    snprintf(name, sizeof name, "messages[%d].role", i);
-    if (!role) return api_fail(e, API_missing_required_parameter, name, "%s is missing", name);
-    if (!(text = json_string_value(role))) return api_fail(e, API_invalid_value, name, "%s is not a text", name);
-    const int k = word_index(text, CHAT_ROLES, name, e);
-    if (k < 0) return (int)e->code;
-    c->messages[i].role = roles[k];
-    return read_content(c, i, message, e);
-}
-
-static int read_messages(struct ask_chat *c, struct api_error *e)
-{
-    static const char name[] = "messages";
-    const json_t *list = ask_json_get(c->root, name);
-    const size_t n = json_array_size(list);
-    if (!list) return api_fail(e, API_missing_required_parameter, name, "messages is missing: send a list of at least one message");
-    if (!json_is_array(list) || !n) return api_fail(e, API_invalid_value, name, "messages is not a list of at least one message");
-    if (n > CHAT_MESSAGES_MAX) return api_fail(e, API_invalid_value, name, "messages: %zu are more than %d", n, CHAT_MESSAGES_MAX);
-    c->messages = calloc(n, sizeof *c->messages);
-    c->joined = calloc(n, sizeof *c->joined);
-    if (!c->messages || !c->joined) return api_fail(e, API_internal_error, name, "out of memory for the messages");
-    c->n_messages = (int)n;
-    for (int i = 0; i < c->n_messages && e->code == API_OK; i++) read_message(c, i, json_array_get(list, (size_t)i), e);
-    return (int)e->code;
-}
-
 /* ---- fields that need no model ------------------------------------------------------------------------------------------------- */
-
-#define NO_TOOLS "this server calls no tools; leave it out"
 
 /* A value other than the harmless one would change the answer. */
 static const struct { const char *name; double harmless; const char *why; } refused[] = {
-    { "logit_bias", NAN, "this server has no biases of tokens; leave it out" }, { "tools", NAN, NO_TOOLS }, { "functions", NAN, NO_TOOLS },
+    { "logit_bias", NAN, "this server has no biases of tokens; leave it out" }, { "functions", NAN, "this server knows tools only" },
+    { "function_call", NAN, "this server knows tool_choice only" },
     { "audio", NAN, "this server does not speak; leave it out" }, { "prediction", NAN, "this server takes no predictions; leave it out" },
     { "web_search_options", NAN, "this server does not search; leave it out" },
 };
@@ -91,7 +21,7 @@ static const char *const known[] = {
     "model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "temperature", "top_p", "seed", "stop",
     "presence_penalty", "frequency_penalty", "response_format", "json_schema", "grammar", "top_k", "min_p", "repeat_penalty",
     "repeat_last_n", "ignore_eos", "reasoning_effort", "chat_template_kwargs", "modalities", "n", "logprobs", "top_logprobs", "logit_bias",
-    "tools", "functions", "audio", "prediction", "web_search_options", NULL,
+    "tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "audio", "prediction", "web_search_options", NULL,
 };
 
 static int read_stops(struct ask_chat *c, steno_generate_params *p, struct api_error *e)
@@ -158,15 +88,16 @@ int ask_chat_read(struct ask_chat *c, const char *body, size_t n, int is_strict,
         ask_json_refuse(c->root, refused[i].name, refused[i].harmless, refused[i].why, e);
     if (e->code == API_OK) read_modalities(c, e);
     if (e->code == API_OK) read_thinking(c, e);
-    if (e->code == API_OK) read_messages(c, e);
+    if (e->code == API_OK) ask_tools_read(&c->tools, c->root, e);
+    if (e->code == API_OK) tool_grammar_make(&c->tools, !c->no_thinking, e);
+    if (e->code == API_OK) ask_messages_read(&c->messages, c->root, &c->tools, e);
     return e->code == API_OK ? ask_json_unknown(c->root, known, c->ignored, is_strict, e) : (int)e->code;
 }
 
 void ask_chat_free(struct ask_chat *c)
 {
-    for (int i = 0; c->joined && i < c->n_messages; i++) free(c->joined[i]);
-    free(c->joined);
-    free(c->messages);
+    ask_messages_free(&c->messages);
+    ask_tools_free(&c->tools);
     free(c->schema);
     free(c->ids);
     json_decref(c->root);
@@ -198,6 +129,18 @@ static int read_format(struct ask_chat *c, steno_generate_params *p, struct api_
     c->schema = schema ? json_dumps(schema, JSON_COMPACT) : strdup("{\"type\":\"object\"}");
     if (!c->schema) return api_fail(e, API_internal_error, name, "out of memory for the schema");
     p->json_schema = c->schema;
+    return API_OK;
+}
+
+/* Calls have a form of their own, and with `strict` or `required` a grammar. */
+static int read_tool_grammar(const struct ask_chat *c, steno_generate_params *p, struct api_error *e)
+{
+    const struct ask_tools *t = &c->tools;
+    if (t->mode == TOOLS_OFF) return API_OK;
+    const char *other = p->json_schema ? "response_format" : p->grammar ? "grammar" : NULL;
+    if (other) return api_fail(e, API_invalid_value, other, "%s: a text of that form cannot call tools; leave one of them out", other);
+    p->json_schema = t->schema;
+    p->grammar = t->grammar;
     return API_OK;
 }
 
@@ -257,12 +200,14 @@ static int tokenize(struct ask_chat *c, const steno_model *m, struct api_error *
 {
     steno_error err = { 0 };
     const uint32_t flags = STENO_CHAT_ANSWER | (c->no_thinking ? STENO_CHAT_NO_THINKING : 0);
-    const int n = steno_chat_tokenize(m, c->messages, c->n_messages, flags, NULL, 0, &err);
-    if (n == STENO_EARG) return api_fail(e, API_invalid_value, "messages", "messages: %s", err.text);
+    const struct ask_messages *all = &c->messages;
+    const int n = steno_chat_tokenize(m, all->all, all->n, flags, NULL, 0, &err);
+    const char *field = n == STENO_EARG && all->have_tools && strstr(err.text, "tools") ? "tools" : "messages";
+    if (n == STENO_EARG) return api_fail(e, API_invalid_value, field, "%s: %s", field, err.text);
     if (n == STENO_ENOMEM || (n > 0 && !(c->ids = malloc((size_t)n * sizeof *c->ids))))
         return api_fail(e, API_internal_error, "messages", "out of memory for the messages");
     if (n <= 0) return api_fail(e, API_invalid_value, "model", "model: %s", err.text[0] ? err.text : steno_status_text(n));
-    c->n_ids = steno_chat_tokenize(m, c->messages, c->n_messages, flags, c->ids, n, &err);
+    c->n_ids = steno_chat_tokenize(m, all->all, all->n, flags, c->ids, n, &err);
     return check_context(c, m, e);
 }
 
@@ -271,7 +216,9 @@ int ask_chat_fill(struct ask_chat *c, steno_generate_params *p, const steno_mode
     char param[64] = "";
     const steno_param_names names = { .size = sizeof names, .user = param, .name = first_name };
     steno_error err = { 0 };
-    if (read_numbers(c, p, e) != API_OK || read_stops(c, p, e) != API_OK || read_format(c, p, e) != API_OK) return (int)e->code;
+    if (read_numbers(c, p, e) != API_OK || read_stops(c, p, e) != API_OK || read_format(c, p, e) != API_OK ||
+        read_tool_grammar(c, p, e) != API_OK)
+        return (int)e->code;
     ignore_sampling(c, p);
     if (steno_params_check(m, STENO_CALL_GENERATE, p, &names, &err) != STENO_OK)
         return api_fail(e, API_invalid_value, param, "%s", err.text);

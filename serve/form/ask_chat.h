@@ -1,16 +1,15 @@
 /* steno-serve: bodies of /v1/chat/completions as parameters of steno_generate. SPDX-License-Identifier: MIT */
 #ifndef STENO_SERVE_ASK_CHAT_H
 #define STENO_SERVE_ASK_CHAT_H
-#include "ask_json.h"
+#include "ask_messages.h"
 
-#define CHAT_ROLES "system|developer|user|assistant"
 #define CHAT_EFFORTS "none|minimal|low|medium|high|xhigh" /* of reasoning_effort */
-enum { CHAT_MESSAGES_MAX = 4096, CHAT_STOPS_MAX = 16, CHAT_CHOICES_MAX = 16, CHAT_TOP_MAX = 20 };
+enum { CHAT_STOPS_MAX = 16, CHAT_CHOICES_MAX = 16, CHAT_TOP_MAX = 20 };
 
 struct ask_chat {
     const char *model;       /* "": the default */
-    steno_message *messages; /* [n_messages] */
-    int n_messages;
+    struct ask_tools tools;
+    struct ask_messages messages;
     int n;                   /* number of choices, at least 1 */
     int logprobs;            /* 1: log-probabilities of the chosen tokens, */
     int top_logprobs;        /* and of this number of the most probable ones at their places */
@@ -21,7 +20,6 @@ struct ask_chat {
     int n_ids;
     /* memory that the parameters point to */
     json_t *root;
-    char **joined;           /* [n_messages] contents made of parts; NULL: in root */
     char *schema;
     const char *stop[CHAT_STOPS_MAX];
 };

@@ -3,6 +3,7 @@
  * The input is a body of both routes. What is read is complete, and an error has a reason. */
 #include "ask_chat.h"
 #include "ask_embed.h"
+#include "call_reader.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +15,44 @@ static void check_error(const struct api_error *e)
     if ((e->code != API_OK) != (e->message[0] != '\0') || (unsigned)e->code >= API_N_CODES) abort();
 }
 
+static int add_text(void *user, const char *text, size_t n)
+{
+    (void)text;
+    *(size_t *)user += n;
+    return 0;
+}
+
+static int add_call(void *user, int index, const char *item, size_t n)
+{
+    (void)user;
+    (void)index;
+    if (!n || item[n - 1] != '}') abort();
+    return 0;
+}
+
+/* The body as an answer: what is no call stays text. */
+static void check_calls(const struct ask_tools *t, const char *text, size_t n)
+{
+    size_t n_text = 0;
+    struct call_reader r = { .tools = t, .text = add_text, .call = add_call, .user = &n_text };
+    int stops = 0;
+    call_reader_begin(&r);
+    for (size_t at = 0, k = 1; at < n && !stops; at += k, k = k % 17 + 1) stops = call_reader_add(&r, text + at, n - at < k ? n - at : k);
+    call_reader_end(&r);
+    if (n_text > n) abort();
+    call_reader_free(&r);
+}
+
 static void check_chat(const char *body, size_t n, int is_strict)
 {
     struct ask_chat c;
     struct api_error e = { 0 };
     steno_generate_params p;
     if (ask_chat_read(&c, body, n, is_strict, &e) == API_OK) {
-        if (c.n_messages < 1 || c.n_messages > CHAT_MESSAGES_MAX) abort();
-        for (int i = 0; i < c.n_messages; i++)
-            if (!c.messages[i].role || !c.messages[i].content) abort();
+        if (c.messages.n < 1) abort();
+        for (int i = 0; i < c.messages.n; i++)
+            if (!c.messages.all[i].role || !c.messages.all[i].content) abort();
+        if (c.tools.mode != TOOLS_OFF) check_calls(&c.tools, body, n);
         steno_generate_params_init(&p);
         if (ask_chat_fill(&c, &p, NULL, &e) == API_OK) abort(); /* there is no model */
         if (p.n_stop < 0 || p.n_stop > CHAT_STOPS_MAX) abort();

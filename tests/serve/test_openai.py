@@ -2,6 +2,8 @@
 import asyncio
 import json
 import os
+
+from gguf_template import model_with_tools
 from serving import SOURCE, SPOKEN, Server, need, program, run
 
 openai = need("openai")
@@ -113,6 +115,30 @@ def test_chat():
         assert texts == [choice.message.content for choice in whole.choices] and usage.completion_tokens == 12, (texts, usage, whole)
         tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
         assert refused(openai.BadRequestError, "invalid_value", lambda: c.chat.completions.create(tools=[tool], **asked)).param == "tools"
+
+
+def test_tools():
+    parameters = {"type": "object", "properties": {"town": {"enum": ["Rome", "Oslo"]}}, "required": ["town"], "additionalProperties": False}
+    tool = {"type": "function", "function": {"name": "weather", "parameters": parameters, "strict": True}}
+    talk = [{"role": "user", "content": "one two"}]
+    asked = {"model": "", "tools": [tool], "tool_choice": {"type": "function", "function": {"name": "weather"}}, "reasoning_effort": "none",
+             "parallel_tool_calls": False, "temperature": 1, "seed": 3, "max_tokens": 400}
+    with model_with_tools() as path, Server(model=("-m", path)) as s, client_of(s, max_retries=0) as c:
+        choice = c.chat.completions.create(messages=talk, **asked).choices[0]
+        call = choice.message.tool_calls[0]
+        assert choice.finish_reason == "tool_calls" and choice.message.content is None and call.function.name == "weather", choice
+        assert json.loads(call.function.arguments)["town"] in ("Rome", "Oslo"), call
+        with c.chat.completions.stream(messages=talk, **asked) as stream:
+            for _ in stream:
+                pass
+            last = stream.get_final_completion().choices[0]
+        assert last.finish_reason == "tool_calls" and last.message.tool_calls[0].function.arguments == call.function.arguments, last
+        assert last.message.tool_calls[0].function.parsed_arguments["town"] in ("Rome", "Oslo"), last
+        talk += [choice.message, {"role": "tool", "tool_call_id": call.id, "content": "sun"}]
+        after = c.chat.completions.create(messages=talk, **{**asked, "tool_choice": "none"}).choices[0]
+        assert after.message.tool_calls is None and after.finish_reason in ("stop", "length"), after
+        refused(openai.BadRequestError, "invalid_value", lambda: c.chat.completions.create(
+            messages=talk[:2] + [{"role": "tool", "tool_call_id": "other", "content": "sun"}], **asked))
 
 
 run(globals())

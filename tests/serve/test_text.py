@@ -28,7 +28,7 @@ def test_chat():
         same = [json.loads(chat(s, messages=one, max_tokens=12, temperature=0)[1])["choices"] for _ in range(3)]
         assert same == [answer["choices"]] * 3
         for fields, param in (({}, "messages"), ({"messages": []}, "messages"), ({"messages": one, "temperature": "hot"}, "temperature"),
-                              ({"messages": one, "n": 17}, "n"), ({"messages": one, "tools": [{"type": "function"}]}, "tools")):
+                              ({"messages": one, "n": 17}, "n"), ({"messages": one, "tools": [{"type": "function"}]}, "tools[0]")):
             status, body = chat(s, **fields)
             assert status == 400 and json.loads(body)["error"]["param"] == param, body
         status, body = chat(s, messages=[{"role": "user", "content": "one two " * 30000}])
