@@ -5,6 +5,19 @@
 
 include(CMakePackageConfigHelpers)
 
+# Before anything is copied, what is not built yet is built, so that after "cmake --build build --target steno" an installation does not
+# stop half way.
+function(steno_install_builds component)
+    set(files)
+    foreach(target IN LISTS ARGN)
+        list(APPEND files "$<TARGET_FILE:${target}>")
+    endforeach()
+    install(CODE "set(files \"${files}\")
+set(names \"${ARGN}\")
+set(build \"${PROJECT_BINARY_DIR}\")
+include(\"${PROJECT_SOURCE_DIR}/cmake/InstallBuilds.cmake\")" COMPONENT ${component})
+endfunction()
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/steno)
 list(JOIN STENO_PKGS " " STENO_PC_REQUIRES)
 
@@ -22,6 +35,21 @@ foreach(dir IN ITEMS LIBDIR INCLUDEDIR)
         set(STENO_PC_${dir} "\${prefix}/${CMAKE_INSTALL_${dir}}")
     endif()
 endforeach()
+
+set(runtime steno_shared steno-output_shared steno-live_shared)
+set(development steno_static steno-output_static steno-live_static)
+if(TARGET steno-media_shared)
+    list(APPEND runtime steno-media_shared)
+    list(APPEND development steno-media_static)
+endif()
+if(TARGET steno)
+    steno_install_builds(program steno)
+endif()
+steno_install_builds(runtime ${runtime})
+steno_install_builds(development ${development})
+if(TARGET steno)
+    install(TARGETS steno DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+endif()
 
 set(STENO_PC_POSIX) # what the static libraries of media and output need, besides
 if(WIN32)

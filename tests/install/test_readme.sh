@@ -2,7 +2,8 @@
 # steno: the commands of the README's Install section, in a fresh copy of the tree. SPDX-License-Identifier: MIT
 #
 # They are read from the README and run as they stand there, with a folder of this test in place of /usr/local. The installed program
-# transcribes, and a C example links against the installed libraries.
+# transcribes, and a C example links against the installed libraries. Then once more with only the program built, into a folder with a
+# space in its name, twice, and with DESTDIR; there a program is linked statically, and one in C++ reads the headers.
 set -euo pipefail
 
 : "${STENO_SOURCE:?}"
@@ -10,7 +11,7 @@ CC=${CC:-cc}
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-tree=$tmp/steno
+tree="$tmp/a clone"
 prefix=$tmp/prefix
 mkdir "$tree"
 cd "$STENO_SOURCE"
@@ -53,10 +54,40 @@ done <<<"$commands"
 [ $n -ge 2 ] || { echo "README.md: $n commands"; exit 1; }
 
 cd "$tmp"
-text=$("$prefix/bin/steno" -q --demo "$tree/tests/data/demo.wav")
-grep -q "zero nine one" <<<"$text" || { echo "the installed program printed: $text"; exit 1; }
+speaks() { # speaks COMMAND...: its output has the text of the demo
+    local text
+    text=$("$@") && grep -q "zero nine one" <<<"$text" || { echo "$* printed: $text"; exit 1; }
+}
+speaks "$prefix/bin/steno" -q --demo "$tree/tests/data/demo.wav"
 lib=$(dirname "$(find "$prefix" -name libsteno.so)")
 export PKG_CONFIG_PATH=$lib/pkgconfig
 $CC "$tree/doc/examples/transcribe.c" $(pkg-config --cflags --libs steno steno-media) -Wl,-rpath,"$lib" -o transcribe
-./transcribe "$prefix/share/steno/models/whisper-digits/whisper-digits.bin" "$tree/tests/data/demo.wav" | grep -q "zero nine one"
+speaks ./transcribe "$prefix/share/steno/models/whisper-digits/whisper-digits.bin" "$tree/tests/data/demo.wav"
+
+rm "$tree"/build/libsteno*.so*
+spaced="$tmp/pre fix"
+for _ in 1 2; do
+    if ! cmake --install "$tree/build" --prefix "$spaced" >log 2>&1; then
+        tail -n 20 log
+        echo "cmake --install failed with only the program built"
+        exit 1
+    fi
+done
+DESTDIR="$tmp/stage" cmake --install "$tree/build" --prefix /opt/steno >log 2>&1
+for root in "$spaced" "$tmp/stage/opt/steno"; do
+    speaks "$root/bin/steno" -q --demo "$root/share/steno/demo.wav"
+    lib=$(dirname "$(find "$root" -name libsteno.so)")
+    export PKG_CONFIG_PATH=$lib/pkgconfig
+    eval "$CC \"$tree/doc/examples/transcribe.c\" $(pkg-config --cflags --libs steno steno-media) -Wl,-rpath,'$lib' -o transcribe"
+    speaks ./transcribe "$root/share/steno/models/whisper-digits/whisper-digits.bin" "$root/share/steno/demo.wav"
+    if command -v c++ >/dev/null; then
+        printf '#include <steno/%s.h>\n' steno media output live >headers.cpp
+        printf 'int main() { return steno_version()[0] == 0; }\n' >>headers.cpp
+        eval "c++ -std=c++11 -Wall -Wextra -Werror headers.cpp $(pkg-config --cflags --libs steno) -Wl,-rpath,'$lib' -o headers"
+        ./headers
+    fi
+    rm "$lib"/libsteno*.so*
+    eval "$CC \"$tree/doc/examples/transcribe.c\" $(pkg-config --static --cflags --libs steno-media steno) -o transcribe"
+    speaks ./transcribe "$root/share/steno/models/whisper-digits/whisper-digits.bin" "$root/share/steno/demo.wav"
+done
 echo "README: $n commands of its section Install were run"
