@@ -50,6 +50,14 @@ static void stray(struct reader *r, int what)
     stray_at(r, what, r->number);
 }
 
+/* Length of the break that begins s[n]: \r\r\n, too, which programs write that convert line ends twice. */
+static size_t line_break(const char *s, size_t n)
+{
+    size_t crs = 0;
+    while (crs < 2 && crs < n && s[crs] == '\r') crs++;
+    return crs < n && s[crs] == '\n' ? crs + 1 : 1;
+}
+
 static int next_line(struct reader *r)
 {
     if (r->again) {
@@ -62,8 +70,7 @@ static int next_line(struct reader *r)
     r->line = r->s + r->at;
     r->line_n = end - r->at;
     r->number++;
-    if (end + 1 < r->n && r->s[end] == '\r' && r->s[end + 1] == '\n') end++;
-    r->at = end + 1;
+    r->at = end + line_break(r->s + end, r->n - end);
     for (size_t i = 0; i < r->line_n; i += used) {
         if (utf8_decode(r->line + i, r->line_n - i, &used) != UTF8_BAD) continue;
         stray(r, SUB_NO_UTF8);

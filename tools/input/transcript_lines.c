@@ -61,6 +61,7 @@ static char *take_line(struct transcript_lines *l)
     char *line = l->p;
     if (!*line) return NULL;
     l->p += strcspn(l->p, "\r\n");
+    if (!strncmp(l->p, "\r\r\n", 3)) *l->p++ = '\0'; /* line ends that were converted twice */
     if (l->p[0] == '\r' && l->p[1] == '\n') *l->p++ = '\0';
     if (*l->p) *l->p++ = '\0';
     l->number++;

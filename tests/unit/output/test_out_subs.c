@@ -38,6 +38,18 @@ static void test_srt_is_read(void **state)
     sub_free(&f);
 }
 
+static void test_a_line_end_that_was_converted_twice_is_one(void **state)
+{
+    (void)state;
+    struct sub_file f = read_back(SUB_SRT, "1\r\r\n00:00:01,000 --> 00:00:02,500\r\r\none\r\r\ntwo\r\r\n\r\r\n2\r\r\n"
+                                           "00:00:03,000 --> 00:00:04,000\r\r\nthree\r\r");
+    assert_int_equal(f.n, 2);
+    assert_int_equal(f.n_strays, 0);
+    check_cue(&f, 0, 2, 1000, 2500, "one\ntwo");
+    check_cue(&f, 1, 7, 3000, 4000, "three");
+    sub_free(&f);
+}
+
 static void test_vtt_is_read(void **state)
 {
     (void)state;
@@ -244,6 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_srt_is_read),
+        cmocka_unit_test(test_a_line_end_that_was_converted_twice_is_one),
         cmocka_unit_test(test_vtt_is_read),
         cmocka_unit_test(test_blocks_of_vtt_are_distinguished_from_cues),
         cmocka_unit_test(test_ass_is_read),

@@ -52,6 +52,9 @@ static void test_subtitles_are_read_as_people_have_them(void **state)
         { "a.srt", "1\r\n00:00:00,000 --> 00:00:02,000\r\ntom & jerry\r\n\r\n2\r\n00:00:02,000 --> 00:00:03,000\r\nsecond line\r\n" },
         { "a.SRT", "\xef\xbb\xbf" "1\n00:00:00,000 --> 00:00:02,000\ntom & jerry\n \t\n2\n00:00:02,000 --> 00:00:03,000\nsecond line" },
         { "-", "\xef\xbb\xbf\n1\r00:00:00,000 --> 00:00:02,000\rtom & jerry\r\r2\r00:00:02,000 --> 00:00:03,000\rsecond\rline\r" },
+        { "a.srt", "1\r\r\n00:00:00,000 --> 00:00:02,000\r\r\ntom & jerry\r\r\n\r\r\n2\r\r\n00:00:02,000 --> 00:00:03,000\r\r\n"
+                   "second\r\r\nline\r\r\n" }, /* converted twice */
+        { "-", "start\tend\tspeaker\ttext\r\r\n0\t2000\t0\ttom & jerry\r\r\n2000\t3000\t1\tsecond line\r\r\n" },
         { "-", "1\n00:00:00,000 --> 00:00:02,000\ntom & jerry\n2\n00:00:02,000 --> 00:00:03,000\nsecond line\n" },
         { "a.srt", "1\n00:00:00,000 --> 00:00:02,000\n<i>tom</i> &amp; {\\an8}jerry\n\n2\n00:00:02,000 --> 00:00:03,000\n"
                    "<font color=\"#f00\">second</font> line\n" },
