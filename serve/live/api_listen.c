@@ -59,6 +59,7 @@ static void live_do(struct listener *c, void (*fn)(struct live_session *s))
 static void on_send(void *user, const char *text, size_t n) { ws_send(((struct listener *)user)->w, text, n); }
 static void on_event(void *user, const struct live_event *e) { listen_event(((struct listener *)user)->machine, e); }
 static void on_speech(void *user, int begins, int64_t at_ms) { listen_speech(((struct listener *)user)->machine, begins, at_ms); }
+static void on_flushing(void *user) { listen_flushing(((struct listener *)user)->machine); }
 static void on_flushed(void *user) { listen_flushed(((struct listener *)user)->machine); }
 
 /* Under the lock, so that it comes after the pause. */
@@ -101,7 +102,8 @@ static int session_open(struct listener *c, struct api_error *e)
         .threshold = -1, .silence_ms = c->config.silence_ms, .padding_ms = -1, .step_ms = serve->live_step_ms,
         .max_turn_ms = serve->live_turn_ms, .task = STENO_TRANSCRIBE, .language = *c->config.language ? c->config.language : NULL,
         .hotwords = *c->config.hotwords ? c->config.hotwords : NULL,
-        .event = on_event, .speech = on_speech, .flushed = on_flushed, .room = on_room, .ended = on_ended, .user = c,
+        .event = on_event, .speech = on_speech, .flushing = on_flushing, .flushed = on_flushed,
+        .room = on_room, .ended = on_ended, .user = c,
     };
     pthread_mutex_lock(&c->lock);
     const int rc = live_session_open(&c->live, &p, e);

@@ -20,7 +20,7 @@ struct listen {
     int64_t pushed_ms, done_ms;  /* the end of the audio, and of the final results */
     int64_t last_word_ms;        /* the end of the last final word; -1: none since the last UtteranceEnd */
     int is_speech, is_ending;    /* between the begin and the end of speech; between its end and the endpoint */
-    int finalizes;               /* Finalize came, and no result for it was sent */
+    int is_flushing;             /* the audio before a Finalize is being completed, and no result for it was sent */
     int is_finalized;            /* the next result is that one */
     json_t *kept;                /* final words that are kept, NULL: none */
     char *kept_text;
@@ -59,7 +59,7 @@ static json_t *confidence(const json_t *words)
 static void put_results(struct listen *l, const char *text, json_t *words, int64_t from_ms, int64_t to_ms, int is_final, int is_end)
 {
     const int from_finalize = l->is_finalized;
-    if (from_finalize) l->finalizes = 0;
+    if (from_finalize) l->is_flushing = 0;
     if (to_ms < from_ms) to_ms = from_ms;
     put(l, json_pack("{s:s, s:[i,i], s:o, s:o, s:b, s:b, s:b, s:{s:[{s:s, s:o, s:o}]}, s:{s:s, s:{s:s, s:s, s:s}, s:s}}", "type", "Results",
                      "channel_index", 0, 1, "duration", seconds(to_ms - from_ms), "start", seconds(from_ms), "is_final", is_final,
@@ -136,7 +136,7 @@ void listen_event(struct listen *l, const struct live_event *e)
     if (e->kind == LIVE_ENDPOINT) {
         const int is_end = l->config.endpointing;
         l->is_speech = l->is_ending = 0;
-        l->is_finalized = l->finalizes;
+        l->is_finalized = l->is_flushing;
         if (!put_kept(l, is_end) && (is_end || l->is_finalized)) put_results(l, "", json_array(), l->done_ms, to_ms, 1, is_end);
         l->is_finalized = 0;
         check_utterance_end(l);
@@ -163,14 +163,21 @@ void listen_pushed(struct listen *l, int64_t ms)
     pthread_mutex_unlock(&l->lock);
 }
 
+void listen_flushing(struct listen *l)
+{
+    pthread_mutex_lock(&l->lock);
+    l->is_flushing = 1;
+    pthread_mutex_unlock(&l->lock);
+}
+
 /* A Finalize is always answered. */
 void listen_flushed(struct listen *l)
 {
     pthread_mutex_lock(&l->lock);
     put_kept(l, 0);
     l->is_ending = 0;
-    l->is_finalized = l->finalizes;
-    if (l->finalizes) put_results(l, "", json_array(), l->done_ms, l->done_ms, 1, 0);
+    l->is_finalized = l->is_flushing;
+    if (l->is_flushing) put_results(l, "", json_array(), l->done_ms, l->done_ms, 1, 0);
     l->is_finalized = 0;
     pthread_mutex_unlock(&l->lock);
 }
@@ -189,7 +196,7 @@ enum listen_message listen_text(struct listen *l, const char *text, size_t n)
     const char *type = json_string_value(json_object_get(o, "type"));
     pthread_mutex_lock(&l->lock);
     if (!type) put_error(l, "SchemaError", "A text message must be a JSON object with a type.");
-    else if (strcmp(type, "Finalize") == 0) m = LISTEN_FINALIZE, l->finalizes = 1;
+    else if (strcmp(type, "Finalize") == 0) m = LISTEN_FINALIZE;
     else if (strcmp(type, "CloseStream") == 0) m = LISTEN_CLOSE;
     else if (strcmp(type, "KeepAlive") != 0)
         put_error(l, "SchemaError", "The type of a message must be KeepAlive, Finalize or CloseStream.");

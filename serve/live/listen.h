@@ -50,6 +50,7 @@ enum listen_message listen_text(struct listen *l, const char *text, size_t n); /
 void listen_pushed(struct listen *l, int64_t ms);          /* the end of the audio so far */
 void listen_event(struct listen *l, const struct live_event *e);
 void listen_speech(struct listen *l, int begins, int64_t at_ms);
-void listen_flushed(struct listen *l);
+void listen_flushing(struct listen *l);                    /* the audio before a Finalize is being completed, */
+void listen_flushed(struct listen *l);                     /* and is decoded */
 void listen_ended(struct listen *l, const char *why);      /* the last message */
 #endif

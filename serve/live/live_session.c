@@ -269,6 +269,7 @@ static int audio_end(struct live_session *s, steno_error *e)
 static int command_run(struct live_session *s, enum command_kind kind, steno_error *e)
 {
     if (kind == COMMAND_END) return audio_end(s, e);
+    if (kind == COMMAND_COMMIT && s->p.flushing) s->p.flushing(s->p.user);
     s->is_clearing = kind == COMMAND_CLEAR;
     const int rc = kind == COMMAND_CLEAR ? live_clear(s->live, s->skipped, e) : live_commit(s->live, e);
     s->is_clearing = 0;

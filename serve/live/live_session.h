@@ -34,7 +34,8 @@ struct live_session_params {
     /* A turn begins or ends. Its last words and its endpoint follow its end, except if live_session_clear dropped it or it had less than
      * 1 ms of audio */
     void (*speech)(void *user, int begins, int64_t at_ms);
-    void (*flushed)(void *user);                            /* all audio pushed before live_session_commit is decoded */
+    void (*flushing)(void *user);                           /* the audio pushed before live_session_commit is being completed, */
+    void (*flushed)(void *user);                            /* and is decoded */
     void (*cleared)(void *user);
     void (*room)(void *user);                               /* the ring has room again after a push that did not fit */
     void (*ended)(void *user, const struct api_error *e);   /* the last call; e: NULL after live_session_end, else the failure */

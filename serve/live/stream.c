@@ -274,7 +274,7 @@ int stream_open(struct stream **out, struct sessions *of, const struct live_sess
     s->metrics = p->metrics;
     own.event = on_event;
     own.speech = NULL;
-    own.flushed = own.cleared = NULL;
+    own.flushing = own.flushed = own.cleared = NULL;
     own.room = on_room;
     own.ended = on_ended;
     own.user = s;

@@ -150,15 +150,45 @@ static void test_finalize(void **state)
     struct log l;
     struct listen *m = machine_open(&l, "interim_results=true");
     assert_int_equal(listen_text(m, "{\"type\":\"Finalize\"}", 19), LISTEN_FINALIZE);
+    listen_flushing(m);
     listen_flushed(m); /* no speech */
     listen_speech(m, 1, 100);
     report(m, LIVE_PARTIAL, "one", 100, 500);
     assert_int_equal(listen_text(m, "{\"type\":\"Finalize\"}", 19), LISTEN_FINALIZE);
+    listen_flushing(m);
     listen_speech(m, 0, 600);
     report(m, LIVE_FINAL, "one", 100, 500);
     report(m, LIVE_ENDPOINT, "one", 100, 500);
     listen_flushed(m);
     EXPECT(&l, "final asked 0-0 [] 0", "interim 0.1-0.5 [one] 1", "final end asked 0.1-0.5 [one] 1");
+    listen_close(m);
+    log_free(&l);
+}
+
+/* A turn that ended before is no answer to a Finalize, whose audio has not been decoded. Each one has its own. */
+static void test_each_finalize_is_answered_with_its_audio(void **state)
+{
+    (void)state;
+    struct log l;
+    struct listen *m = machine_open(&l, "");
+    listen_speech(m, 1, 100);
+    for (int i = 0; i < 3; i++) assert_int_equal(listen_text(m, "{\"type\":\"Finalize\"}", 19), LISTEN_FINALIZE);
+    listen_speech(m, 0, 600);
+    report(m, LIVE_FINAL, "one", 100, 500);
+    report(m, LIVE_ENDPOINT, "one", 100, 500);
+    for (int i = 0; i < 3; i++) {
+        listen_flushing(m);
+        if (i == 1) listen_speech(m, 1, 700);
+        if (i == 1) listen_speech(m, 0, 900);
+        if (i == 1) report(m, LIVE_FINAL, "two", 700, 900);
+        if (i == 1) report(m, LIVE_ENDPOINT, "two", 700, 900);
+        listen_flushed(m);
+    }
+    listen_speech(m, 1, 1000);
+    listen_speech(m, 0, 1200);
+    report(m, LIVE_ENDPOINT, "", 1000, 1200);
+    EXPECT(&l, "final end 0.1-0.5 [one] 1", "final asked 0.5-0.5 [] 0", "final end asked 0.7-0.9 [two] 1", "final asked 0.9-0.9 [] 0",
+           "final end 1-1.2 [] 0");
     listen_close(m);
     log_free(&l);
 }
@@ -308,6 +338,7 @@ int main(void)
         cmocka_unit_test(test_without_interim),
         cmocka_unit_test(test_end_without_words),
         cmocka_unit_test(test_finalize),
+        cmocka_unit_test(test_each_finalize_is_answered_with_its_audio),
         cmocka_unit_test(test_client_messages),
         cmocka_unit_test(test_failure),
         cmocka_unit_test(test_parameters),
