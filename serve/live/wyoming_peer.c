@@ -144,7 +144,11 @@ static int put_error(struct wyoming_peer *c, const char *code, const char *text)
     c->ends = 1;
     if (c->live) wyoming_live_cancel(c->live);
     if (c->live || c->is_running) c->refused = code_of(code); /* it is logged when its work has ended */
-    else utterance_over(c, code_of(code), NULL);
+    else {
+        utterance_over(c, code_of(code), NULL);
+        spool_file_close(c->spool); /* the connection lingers */
+        c->spool = NULL;
+    }
     return -1;
 }
 

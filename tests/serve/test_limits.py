@@ -2,7 +2,9 @@
 import json
 import re
 import subprocess
+
 from serving import SPOKEN, STENO, Server, program, run, until, wav
+from wyoming_client import Peer, port_of
 
 # option: the least value, one below it, the greatest one, one beyond it (None: no such value)
 RANGES = {
@@ -118,6 +120,19 @@ def test_time_of_a_request():
     with Server("--timeout", "0.01") as s:
         status, headers, body = s.transcribe(wav(16000 * 600))
         assert status == 504 and headers["x-should-retry"] == "false", (status, body)
+
+
+def test_an_utterance_that_is_refused_keeps_no_file():
+    """Its connection stays open for a while, because the client still sends."""
+    with Server("--wyoming", "0", "--max-upload", "1") as s:
+        p = Peer(port_of(s))
+        p.start()
+        p.chunks(bytes(900000), 50000)
+        until(lambda: s.metric("steno_spool_bytes") > 800000)
+        p.chunks(bytes(200000), 200000)
+        kind, data = p.receive()
+        assert kind == "error" and data["code"] == "audio_too_long", data
+        assert s.metric("steno_spool_bytes") == 0 and 'steno_connections{kind="wyoming"} 1\n' in s.request("GET", "/metrics")[2].decode()
 
 
 def test_a_model_closes_when_it_is_idle():
