@@ -1,9 +1,11 @@
 # steno: the limits of `steno serve` from the command line: below, at and beyond each. SPDX-License-Identifier: MIT
 import json
+import os
 import re
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
-from serving import SPOKEN, STENO, Server, program, run, until, wav
+from serving import SOURCE, SPOKEN, STENO, Server, program, run, until, wav
 from wyoming_client import Peer, port_of
 
 # option: the least value, one below it, the greatest one, one beyond it (None: no such value)
@@ -120,6 +122,18 @@ def test_time_of_a_request():
     with Server("--timeout", "0.01") as s:
         status, headers, body = s.transcribe(wav(16000 * 600))
         assert status == 504 and headers["x-should-retry"] == "false", (status, body)
+
+
+def test_time_in_the_queue():
+    """Of requests that come together, those are refused whose turn has not come after a second."""
+    lm = os.path.join(SOURCE, "tests/data/lm/qwen3-q4_0.gguf")
+    asked = json.dumps({"messages": [{"role": "user", "content": "one"}], "max_tokens": 3000, "ignore_eos": True, "temperature": 1})
+    with Server("--queue-timeout", "1", "--parallel", "1", model=("-m", lm)) as s, ThreadPoolExecutor(24) as pool:
+        got = list(pool.map(lambda _: s.request("POST", "/v1/chat/completions", asked), range(24)))
+        late = [g for g in got if g[0] != 200]
+        assert 0 < len(late) < 24, [g[0] for g in got]
+        for status, headers, body in late:
+            assert status == 429 and json.loads(body)["error"]["code"] == "queue_full" and int(headers["Retry-After"]) >= 1, (status, body)
 
 
 def test_an_utterance_that_is_refused_keeps_no_file():
