@@ -261,10 +261,20 @@ static void timings_add(steno_timings *to, const steno_timings *t)
     to->decode_us += t->decode_us;
 }
 
-static void ended(struct lm_work *w, const struct api_error *e)
+/* A schema that no grammar can hold is one of the tools. */
+static struct api_error with_field(const struct api_error *e, const struct ask_tools *tools)
+{
+    struct api_error of_tools = { 0 };
+    if (!tools->schema || strncmp(e->message, "json_schema, ", 13) != 0) return *e;
+    api_fail(&of_tools, e->code, "tools", "tools, as a schema of calls: %.400s", e->message + 13);
+    return of_tools;
+}
+
+static void ended(struct lm_work *w, const struct api_error *error)
 {
     struct choice *x = w->user;
     struct choices *c = x->of;
+    const struct api_error named = with_field(error, &c->chat->tools), *e = &named;
     struct call *call = c->call;
     pthread_mutex_lock(&c->lock);
     x->is_over = 1;

@@ -49,9 +49,10 @@ static int read_tool(struct ask_tools *t, const json_t *tool, struct api_error *
     const char *text = f ? name_of(f, name, e) : NULL;
     if (!text) return (int)e->code;
     if (ask_tools_allow(t, text)) return api_fail(e, API_invalid_value, name, "%s: there are two functions %s", name, text);
-    const json_t *parameters = ask_json_get(f, "parameters");
-    if (parameters && !json_is_object(parameters))
-        return api_fail(e, API_invalid_value, name, "%s: function.parameters is not a JSON schema", name);
+    const json_t *parameters = ask_json_get(f, "parameters"), *type = ask_json_get(parameters, "type");
+    const char *type_name = json_string_value(type);
+    if (parameters && (!json_is_object(parameters) || (type && (!type_name || strcmp(type_name, "object") != 0))))
+        return api_fail(e, API_invalid_value, name, "%s: function.parameters is not a JSON schema of an object", name);
     if (ask_json_flag(f, "strict", &is_strict, e) != API_OK) return (int)e->code;
     t->is_held |= is_strict;
     struct sink_memory memory = { 0 };

@@ -98,7 +98,7 @@ def test_the_prompt_has_tools_calls_and_results(s):
 def test_what_a_grammar_cannot_hold_is_refused(s):
     wrong = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string", "pattern": "x"}}}}}
     status, answer = chat(s, tools=[wrong], tool_choice="required")
-    assert status == 400 and "keyword" in answer["error"]["message"], answer
+    assert status == 400 and answer["error"]["param"] == "tools" and "/a/pattern: this keyword" in answer["error"]["message"], answer
     assert chat(s, tools=[wrong], max_tokens=5)[0] == 200
     strict = {**wrong, "function": {**wrong["function"], "strict": True}}
     assert chat(s, tools=[strict], max_tokens=5)[0] == 400
