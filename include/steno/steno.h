@@ -486,8 +486,8 @@ enum steno_chat_flags {
 };
 
 /** Encode a conversation in the model's chat format. The chat template in the model's file (Jinja) is recognised, not run: ChatML, Llama 2
- * and 3, Gemma, Mistral (steno_model_info.chat). If the template adds a default system message, so does this call. Markers inside messages
- * stay text.
+ * and 3, Gemma, Mistral (steno_model_info.chat). If the template adds a default system message, so does this call, and thoughts of earlier
+ * answers are left out where it leaves them out. Markers inside messages stay text.
  *
  * @return as steno_tokenize; STENO_EUNSUPPORTED: the model has no template, or one that is not recognised; STENO_EARG: invalid messages,
  *         *e has the reason */

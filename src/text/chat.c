@@ -94,35 +94,79 @@ static void put_ml_result(struct chat *c, const steno_message *m, int is_first, 
     if (is_last) put_marker(c, ml_end);
 }
 
-/* The calls at m[0], of an assistant's message that may precede them. @return their number */
-static int put_ml_calls(struct chat *c, const steno_message *m, int n, int has_text)
+static void put_ml_calls(struct chat *c, const steno_message *m, int n, int has_text)
 {
-    int i = 0;
-    for (; i < n && is_role(&m[i], role_call); i++) {
+    for (int i = 0; i < n; i++) {
         put_marker(c, i || has_text ? "\n<tool_call>\n" : "<tool_call>\n");
         put_content(c, m[i].content, 0);
         put_marker(c, "\n</tool_call>");
     }
-    return i;
+}
+
+/* Position after the last question: a user's message that is no result of a tool. */
+static int after_question(const steno_message *m, int n)
+{
+    static const char begin[] = "<tool_response>", end[] = "</tool_response>";
+    for (int i = n; i; i--) {
+        const char *s = m[i - 1].content;
+        const size_t len = strlen(s);
+        const int is_result = !strncmp(s, begin, sizeof begin - 1) && len >= sizeof end - 1 && !strcmp(s + len - (sizeof end - 1), end);
+        if (is_role(&m[i - 1], "user") && !is_result) return i;
+    }
+    return n;
+}
+
+static const char *behind_last(const char *s, const char *end, const char *what)
+{
+    const char *found = s;
+    for (const char *at = strstr(s, what); at && at < end; at = strstr(at, what)) found = at += strlen(what);
+    return found;
+}
+
+/* Thoughts of an answer, between <think> and the first </think>. keeps: they are written, and is_last: also if there are none. */
+static void put_thoughts(struct chat *c, const char *s, int is_last)
+{
+    const char *to = strstr(s, "</think>"), *from = to ? behind_last(s, to, "<think>") : s;
+    if (!to) to = from;
+    while (to > from && to[-1] == '\n') to--;
+    while (from < to && *from == '\n') from++;
+    if (from == to && !is_last) return;
+    put_marker(c, "<think>\n");
+    put(c, from, (size_t)(to - from), 0);
+    put_marker(c, "\n</think>\n\n");
+}
+
+/* The text of an answer. @return 1; 0: it is empty, maybe without its thoughts */
+static int put_ml_text(struct chat *c, const char *s, int keeps, int is_last)
+{
+    const int has_thoughts = c->f->traits & CHAT_FORGETS && strstr(s, "</think>");
+    const char *text = has_thoughts ? behind_last(s, s + strlen(s), "</think>") : s;
+    if (keeps) put_thoughts(c, has_thoughts ? s : "", is_last);
+    if (has_thoughts || keeps) text += strspn(text, "\n");
+    put_content(c, text, c->f->traits & CHAT_TRIMS);
+    return *text != '\0';
 }
 
 /* An assistant's turn: a text, calls, or both. @return number of messages */
-static int put_ml_answer(struct chat *c, const steno_message *m, int n)
+static int put_ml_answer(struct chat *c, const steno_message *m, int n, int is_after)
 {
-    const int has_text = is_role(m, "assistant");
+    const int has_message = is_role(m, "assistant"), keeps = is_after && c->f->traits & CHAT_KEEPS;
+    int n_calls = 0;
+    while (has_message + n_calls < n && is_role(&m[has_message + n_calls], role_call)) n_calls++;
     put_marker(c, "<|im_start|>assistant\n");
-    if (has_text) put_content(c, m->content, c->f->traits & CHAT_TRIMS);
-    const int n_calls = put_ml_calls(c, m + has_text, n - has_text, has_text && *m->content);
+    const int has_text = put_ml_text(c, has_message ? m->content : "", keeps, has_message + n_calls == n);
+    put_ml_calls(c, m + has_message, n_calls, has_text);
     put_marker(c, ml_end);
-    return has_text + n_calls;
+    return has_message + n_calls;
 }
 
 static void encode_ml(struct chat *c, const steno_message *m, int n, unsigned flags)
 {
+    const int after = after_question(m, n);
     put_begin(c, "");
     for (int i = put_ml_system(c, m, n); i < n;) {
         if (is_role(&m[i], "assistant") || is_role(&m[i], role_call)) {
-            i += put_ml_answer(c, m + i, n - i);
+            i += put_ml_answer(c, m + i, n - i, i >= after);
             continue;
         }
         if (is_role(&m[i], role_result))

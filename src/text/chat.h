@@ -32,7 +32,9 @@ enum chat_traits {
     CHAT_BEGINS = 1,   /* bos comes first, in every case */
     CHAT_TRIMS = 2,    /* white space around contents is removed */
     CHAT_CAN_THINK = 4, /* an answer has a place for thoughts, which may be left empty */
-    CHAT_THINKS = 8    /* an answer begins with thoughts */
+    CHAT_THINKS = 8,   /* an answer begins with thoughts */
+    CHAT_FORGETS = 16, /* thoughts of earlier answers are left out, */
+    CHAT_KEEPS = 32    /* but not of answers to the last question */
 };
 /* How a template of CHAT_ML names tools: definitions are lines between head and tail, at the end of the system text. */
 struct chat_tools {

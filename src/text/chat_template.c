@@ -320,13 +320,21 @@ static int take_ml_tools(struct chat_form *out, const char *text, struct arena *
     return out->tools.head && out->tools.tail ? STENO_OK : err_nomem(e, (size_t)(end - head), "a chat template");
 }
 
+/* What becomes of the thoughts of earlier answers. */
+static unsigned memory_traits(const char *program, const char *text)
+{
+    if (!text_has(program, "split('</think>')[-1]")) return 0;
+    const int keeps = text_has(program, "last_query_index") && text_has(text, "\n<think>\n\5\n</think>\n\n");
+    return CHAT_FORGETS | (keeps ? CHAT_KEEPS : 0u);
+}
+
 static int recognise_ml(struct chat_form *out, const char *program, const char *text, struct arena *a, steno_error *e)
 {
     if (!ml_markers_known(text) || !ml_turns_known(text)) return STENO_OK;
     *out = (struct chat_form){ .format = CHAT_ML, .system_computed = out->system_computed };
     const int can = text_has(program, "enable_thinking"), thinks = text_has(text, "<|im_start|>assistant\n<think>\n");
     out->traits = bos_trait(text) | (text_has(text, "\n\5<|im_end|>") ? CHAT_TRIMS : 0u) |
-                  (can ? CHAT_CAN_THINK : 0u) | (thinks && !can ? CHAT_THINKS : 0u);
+                  (can ? CHAT_CAN_THINK : 0u) | (thinks && !can ? CHAT_THINKS : 0u) | memory_traits(program, text);
     const int rc = take_ml_tools(out, text, a, e);
     return rc ? rc : take_system(out, text, "<|im_start|>system\n", "<|im_end|>", a, e);
 }

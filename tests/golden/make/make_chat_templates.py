@@ -277,6 +277,27 @@ TEMPLATES["tools, after a system text with a default"] = HALF[:HALF.index("     
     + "        " + CALLS.replace("FIRST", "true or ").replace("LAST", "").replace("call.arguments is string", "false") + """
         {{- '<|im_end|>\\n' }}
     """ + RESULT
+# Thoughts of earlier answers are left out, but not of those to the last question, as by Qwen3.
+TEMPLATES["tools and thoughts"] = TEMPLATES["tools, after an optional system text"].replace("{%- for message in messages %}", """{%- set ns = namespace(found=false, last_query_index=messages|length - 1) %}
+{%- for message in messages[::-1] %}
+    {%- if not ns.found and message.role == "user" and not (message.content.startswith('<tool_response>') and message.content.endswith('</tool_response>')) %}
+        {%- set ns.found = true %}
+        {%- set ns.last_query_index = messages|length - 1 - loop.index0 %}
+    {%- endif %}
+{%- endfor %}
+{%- for message in messages %}
+    {%- set content = message.content %}
+    {%- set thoughts = '' %}
+    {%- if '</think>' in content %}
+        {%- set thoughts = content.split('</think>')[0].rstrip('\\n').split('<think>')[-1].lstrip('\\n') %}
+        {%- set content = content.split('</think>')[-1].lstrip('\\n') %}
+    {%- endif %}""").replace("""        {{- '<|im_start|>' + message.role + '\\n' + message.content }}
+""", """        {%- if loop.index0 > ns.last_query_index and (loop.last or thoughts) %}
+            {{- '<|im_start|>' + message.role + '\\n<think>\\n' + thoughts.strip('\\n') + '\\n</think>\\n\\n' + content.lstrip('\\n') }}
+        {%- else %}
+            {{- '<|im_start|>' + message.role + '\\n' + content }}
+        {%- endif %}
+""").replace("(loop.first and message.content)", "(loop.first and content)")
 UNKNOWN = {
     "empty": "",
     "white": " \n",
@@ -315,6 +336,14 @@ SUN, RAIN = {"role": "tool", "content": "{\"sun\": true}"}, {"role": "tool", "co
 TOOL_TALKS = [[USER], [SYSTEM, USER], [USER, ONE, SUN], [SYSTEM, USER, ONE, SUN, BOT, MORE], [USER, TWO, SUN, RAIN], [USER, ONE, RAIN, TWO, SUN, RAIN, BOT, MORE]]
 
 
+THOUGHT = {"role": "assistant", "content": "<think>\n\nIt <is> sunny.\n</think>\n\nSun."}
+THOUGHT_CALL = {**ONE, "content": "<think>\nI call.\n</think>"}
+EMPTY, HALF_A_THOUGHT = {"role": "assistant", "content": "<think>\n\n</think>\n\nA"}, {"role": "assistant", "content": "a</think>b</think>\n\nc"}
+THOUGHT_TALKS = [[USER, THOUGHT, MORE], [USER, THOUGHT_CALL, SUN], [USER, THOUGHT_CALL, SUN, THOUGHT, MORE, {**THOUGHT_CALL, **{"content": "x"}}, RAIN],
+                 [USER, THOUGHT, USER, THOUGHT_CALL, SUN, THOUGHT_CALL, RAIN], [USER, BOT], [USER, THOUGHT], [USER, EMPTY, USER], [USER, EMPTY],
+                 [USER, HALF_A_THOUGHT, USER], [USER, HALF_A_THOUGHT, BOT], [SYSTEM], [THOUGHT, USER]]
+
+
 def flat(talk, tools):
     """The messages of the C interface: definitions, and calls of their own."""
     out = [{"role": "tool_definition", "content": json.dumps(t, ensure_ascii=False)} for t in tools]
@@ -326,8 +355,10 @@ def flat(talk, tools):
 
 def tool_rows(env, text):
     rows = []
-    for talk in TOOL_TALKS if "<tool_call>\\n{" in text and "tool_response" in text and "call.name" in text else []:
-        for tools in (FUNCTIONS, []):
+    talks = TOOL_TALKS if "<tool_call>\\n{" in text and "tool_response" in text and "call.name" in text else []
+    talks = talks + [t for t in THOUGHT_TALKS if talks or not any("tool_calls" in m for m in t)] if "'</think>' in" in text else talks
+    for talk in talks:
+        for tools in (FUNCTIONS, []) if "tool" in text else ([],):
             want = env.from_string(text).render(messages=talk, tools=tools, add_generation_prompt=True, bos_token="<s>", eos_token="</s>")
             rows.append({"messages": flat(talk, tools), "quiet": False, "text": want})
     return rows
