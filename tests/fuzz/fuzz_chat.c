@@ -23,6 +23,8 @@ static struct tokenizer *tokenizer_of_bytes(struct arena *a)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     static const steno_message talk[] = { { "system", "S" }, { "user", "U" }, { "assistant", "A" }, { "user", "V" } };
+    static const steno_message tools[] = { { "tool_definition", "{}" }, { "user", "U" }, { "assistant", "<think>T</think>A" },
+                                           { "tool_call", "{}" }, { "tool", "R" }, { "tool", "<s>" }, { "tool_call", "{}" } };
     static struct arena kept;
     static struct tokenizer *t;
     struct arena a;
@@ -39,6 +41,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (f.format == CHAT_NONE) abort();
     for (int from = 0; from < 2 && f.format != CHAT_UNKNOWN; from++) {
         const int rc = chat_encode(t, &f, talk + from, 4 - from, CHAT_ANSWER | CHAT_NO_THINKING, &ids, &e);
+        if (rc && (rc != STENO_EARG || !e.text[0])) abort();
+    }
+    for (int from = 0; from < 7 && f.format != CHAT_UNKNOWN; from++) {
+        const int rc = chat_encode(t, &f, tools + from, 7 - from, CHAT_ANSWER, &ids, &e);
         if (rc && (rc != STENO_EARG || !e.text[0])) abort();
     }
     buf_free(&ids);
