@@ -4,20 +4,24 @@
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
+set(STENO_WAITS) # for os_park.c
+if(WIN32)
+    set(STENO_WAITS synchronization)
+endif()
 if(STENO_KERNELS_ONLY)
     return()
 endif()
 if(STENO_HEADERS)
     add_library(steno_headers INTERFACE)
     target_include_directories(steno_headers SYSTEM INTERFACE ${STENO_HEADERS})
-    set(STENO_LIBRARIES steno_headers Threads::Threads)
+    set(STENO_LIBRARIES steno_headers Threads::Threads ${STENO_WAITS})
     return()
 endif()
 
 find_package(PkgConfig REQUIRED)
 set(STENO_PKGS zlib libpcre2-8 libutf8proc yaml-0.1)
 pkg_check_modules(STENO_DEPS REQUIRED IMPORTED_TARGET ${STENO_PKGS})
-set(STENO_LIBRARIES PkgConfig::STENO_DEPS Threads::Threads m)
+set(STENO_LIBRARIES PkgConfig::STENO_DEPS Threads::Threads m ${STENO_WAITS})
 
 # FFmpeg is loaded on first use, so only its headers are needed here; they determine the versions that are loaded.
 set(STENO_MEDIA_LIBRARIES m ${CMAKE_DL_LIBS})

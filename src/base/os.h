@@ -37,8 +37,8 @@ size_t os_cache(int level); /* bytes of data cache of this level (from 1) per co
  * error */
 int os_thread_start(pthread_t *id, void *(*fn)(void *arg), void *arg);
 
-/* Sleep until *number is no longer `seen`. After changing *number, wake all sleepers. The mutex and the condition serve systems that cannot
- * sleep on a number alone. */
+/* Sleep until *number is no longer `seen`. After changing *number, wake all sleepers. The mutex and the condition serve systems other than
+ * Linux and Windows, which sleep on the number alone. */
 struct os_park { pthread_mutex_t lock; pthread_cond_t cond; };
 void os_park_init(struct os_park *p);
 void os_park_destroy(struct os_park *p);

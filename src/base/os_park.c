@@ -30,6 +30,32 @@ void os_park_wake(struct os_park *p, atomic_uint *number)
     syscall(SYS_futex, number, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
+#elif defined(_WIN32)
+
+#include <windows.h>
+
+void os_park_init(struct os_park *p)
+{
+    (void)p;
+}
+
+void os_park_destroy(struct os_park *p)
+{
+    (void)p;
+}
+
+void os_park_wait(struct os_park *p, atomic_uint *number, unsigned seen)
+{
+    (void)p;
+    while (atomic_load(number) == seen) WaitOnAddress(number, &seen, sizeof seen, INFINITE);
+}
+
+void os_park_wake(struct os_park *p, atomic_uint *number)
+{
+    (void)p;
+    WakeByAddressAll(number);
+}
+
 #else
 
 void os_park_init(struct os_park *p)

@@ -1,8 +1,8 @@
 /* steno: a team of threads that walk one list together. SPDX-License-Identifier: MIT
  *
  * team_run wakes every worker once. All threads, including the caller's as number 0, run `fn` and meet at barriers inside it. Waiting
- * spins for a bounded time and then parks on a futex (on other systems a condition variable), so an idle or over-subscribed team costs
- * nothing. */
+ * spins for a bounded time and then parks on a number (on a condition variable where the system is neither Linux nor Windows), so an idle
+ * or over-subscribed team costs nothing. */
 #ifndef STENO_BASE_TEAM_H
 #define STENO_BASE_TEAM_H
 #include <stdatomic.h>
