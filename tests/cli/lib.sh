@@ -20,6 +20,8 @@ unset STENO_MODEL XDG_CACHE_HOME HF_HOME HF_HUB_CACHE
 have_ffmpeg() { [ "${STENO_FFMPEG-1}" = 1 ] || { echo "(not tried: $1; this build has no FFmpeg)"; return 1; }; }
 # Is this a sanitizer build? For tests that are slow under a sanitizer.
 sanitized() { [ "${STENO_SANITIZED-0}" = 1 ]; }
+# Is this the program for Windows, which Wine takes long to start?
+on_wine() { [ -n "${STENO_NATIVE+set}" ]; }
 # Are all combinations of options tested, as with script/test --long?
 in_full() { [ "${STENO_LONG-0}" = 1 ]; }
 

@@ -6,6 +6,12 @@
 #include "mlx_folder.h"
 #include "transcript.h"
 
+#ifdef _WIN32 /* widths of groups are the same arithmetic there, and Wine takes minutes for all of them */
+enum { STEP = 2 };
+#else
+enum { STEP = 1 };
+#endif
+
 static steno_model *open_with(const char *path, enum steno_compute compute)
 {
     steno_model_params p;
@@ -103,7 +109,7 @@ static void test_groups_give_the_text_of_their_widened_numbers(void **state)
     };
     struct source src;
     source_open(&src);
-    for (size_t i = 0; i < (SANITIZED ? 1 : sizeof how / sizeof *how); i++) {
+    for (size_t i = 0; i < (SANITIZED ? 1 : sizeof how / sizeof *how); i += STEP) {
         struct mlx_how plain = how[i];
         plain.dequantised = 1;
         const struct shipped_text want = shipped_text_as(&src, &plain, STENO_COMPUTE_F32),
@@ -153,7 +159,7 @@ static void test_other_forms_give_the_text_of_the_folder(void **state)
     struct buf b = { 0 };
     steno_error e;
     source_open(&src);
-    for (size_t i = 0; i < (SANITIZED ? 1 : sizeof how / sizeof *how); i++) {
+    for (size_t i = 0; i < (SANITIZED ? 1 : sizeof how / sizeof *how); i += STEP) {
         const struct folder d = folder_new();
         mlx_model(&d, &src.w, &how[i], NULL, 0);
         const struct shipped_text want = shipped_text(open_with(d.path, STENO_COMPUTE_F32));
