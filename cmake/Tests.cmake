@@ -478,6 +478,8 @@ if(NOT STENO_SANITIZE AND TARGET steno)
         ENV "STENO=$<TARGET_FILE:steno>")
     steno_test(install.packages_aarch64 COMMAND bash tests/install/test_packages_aarch64.sh LABELS install long TIMEOUT 1500
         ENV "STENO=$<TARGET_FILE:steno>")
+    steno_test(install.apt_aarch64 COMMAND bash tests/install/test_apt_aarch64.sh LABELS install long TIMEOUT 1500
+        ENV "STENO=$<TARGET_FILE:steno>")
     steno_test(install.packages COMMAND bash tests/install/test_packages.sh LABELS install long TIMEOUT 1500)
     steno_test(install.reproducible COMMAND bash tests/install/test_reproducible.sh LABELS install long TIMEOUT 14400)
 endif()
