@@ -30,6 +30,14 @@ for path in bin/steno include/steno/steno.h include/steno/media.h include/steno/
 done
 
 "$prefix/bin/steno" --version
+# It starts with libraries of the system alone. What is large, or may be absent, is loaded on first use.
+needs=$(ldd "$prefix/bin/steno" | awk '{ print $1 }')
+grep -q 'libc\.so' <<<"$needs"
+others='python|torch|blas|onnx|omp\.so|stdc\+\+|avcodec|avformat|swresample|curl|ssl|crypto|microhttpd|asound|steno'
+if grep -iE "$others" <<<"$needs"; then
+    echo "the program does not start without these libraries"
+    exit 1
+fi
 demo=$("$prefix/bin/steno" --demo tests/data/demo.wav)
 if [ -z "$demo" ]; then
     echo "the installed program finds no installed model: steno --demo printed nothing"
