@@ -64,6 +64,8 @@ class Door(unittest.TestCase):
             whisper.load_model("huge")
         with self.assertRaisesRegex(ValueError, "cuda"):
             whisper.load_model(r.MODEL, device="cuda")
+        with self.assertRaisesRegex(ValueError, "qwen3_asr is not a Whisper model: use steno.Model"):
+            whisper.load_model(os.path.join(r.SOURCE, "tests/data/qwen3_asr"))
         self.assertRaises(NotImplementedError, self.model.decode, None)
 
     def test_a_tokenizer_has_the_vocabulary_of_the_loaded_model(self):

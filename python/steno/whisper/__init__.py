@@ -104,7 +104,11 @@ def load_model(name: str, device: Optional[Any] = None, download_root: Optional[
             path = find_model(own, download=False)
         except HubError:
             path = stored if os.path.exists(stored) else find_model(own)
-    return Whisper(Model(path, compute="f32"))
+    model = Model(path, compute="f32")
+    if model.info.family != "whisper":
+        model.close()
+        raise ValueError(f"{path} is not a Whisper model: use steno.Model")
+    return Whisper(model)
 
 
 def put_decoding(given: Dict[str, Any], options: Dict[str, Any]) -> None:
