@@ -59,6 +59,8 @@ int export_refuse_form(const struct family *f, const char *form, const char *nam
         const size_t at = strlen(own);
         snprintf(own + at, NAMES_SZ - at, "%s%s", at ? ", " : "", it->name);
     }
+    if (!*own && !x.to_gguf)
+        return err_set(e, STENO_EUNSUPPORTED, "%s: a %s model is written in no form; use its files as they are", name, f->name);
     if (strcmp(form, "gguf") != 0)
         return err_set(e, STENO_EUNSUPPORTED, "%s: a %s model is not written as %.20s, but as %s%s%s", name, f->name, form, own,
                        *own && x.to_gguf ? ", " : "", x.to_gguf ? "gguf" : "");

@@ -9,6 +9,7 @@
 #include "convert/families.h"
 #include "convert/gguf_file.h"
 #include "convert/lm.h"
+#include "load/tokenizer.h"
 
 enum { KEY_SZ = 96 };
 
@@ -45,7 +46,11 @@ int qwen3_asr_to_gguf(struct weights *w, const struct convert_order *o, const st
     if (!rc && (d.scaling.kind != LM_ROPE_PLAIN || d.window || d.has_qkv_bias))
         rc = err_set(e, STENO_EUNSUPPORTED, "%s: an audio language model is not written with scaled positions, windows or biases",
                      w->name);
-    if (rc) return rc;
+    if (!rc) rc = tokenizer_is_there(w, e);
+    if (rc < 0) return rc;
+    if (!rc)
+        return err_set(e, STENO_ENOVOCAB, "%s: no tokenizer in it or beside it, and without one the file could transcribe nothing: want "
+                       "tokenizer.json, or vocab.json and merges.txt", w->name);
     const struct gguf_file f = { .name = name_of, .type = type_of, .left_out = d.is_tied ? "lm_head.weight" : NULL, .layers = d.layers,
                                  .heads_share = d.heads / d.kv_heads >= 4 };
     gguf_file_begin(&g, qwen3_asr_architecture, w, to, e);

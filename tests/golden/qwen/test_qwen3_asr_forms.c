@@ -198,6 +198,26 @@ static void test_a_file_without_a_setting_is_refused(void **state)
     buf_free(&b);
 }
 
+/* A file that could transcribe nothing, and a family without a writer, are refused before a byte is written. */
+static void test_what_no_file_can_be_made_of_is_refused(void **state)
+{
+    (void)state;
+    static const char *const form[] = { "gguf", "bin", "hf" };
+    const struct folder d = qwen_folder();
+    struct buf b = { 0 };
+    steno_error e;
+    assert_int_equal(remove(folder_at(&d, "vocab.json").path), 0);
+    assert_int_equal(convert_to(&b, d.path, "f32", &e), STENO_ENOVOCAB);
+    if (!strstr(e.text, "no tokenizer in it or beside it")) fail_msg("%s", e.text);
+    for (size_t i = 0; i < sizeof form / sizeof *form; i++) {
+        assert_int_equal(convert_to_form(&b, aligner_dir, form[i], NULL, &e), STENO_EUNSUPPORTED);
+        if (!strstr(e.text, "a qwen3-forced-aligner model is written in no form; use its files as they are")) fail_msg("%s", e.text);
+    }
+    assert_int_equal(b.len, 0);
+    buf_free(&b);
+    folder_remove(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +226,7 @@ int main(void)
         cmocka_unit_test(test_all_types_are_written_and_read),
         cmocka_unit_test(test_blocks_behind_the_stem_use_low_precision),
         cmocka_unit_test(test_a_file_without_a_setting_is_refused),
+        cmocka_unit_test(test_what_no_file_can_be_made_of_is_refused),
     };
     return cmocka_run_group_tests(tests, group_begin, group_end);
 }
