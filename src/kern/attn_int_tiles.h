@@ -9,7 +9,7 @@
 #error "attn_int_tiles.h needs unsigned values whose bytes are widened to two vectors"
 #endif
 
-enum { INT_ROWS = 5 /* of a tile */, INT_VECTORS = 2, ROW_VECTORS = KV_BLOCK / VF_N };
+enum { INT_ROWS = 5 /* of a tile */, INT_VECTORS = 2 };
 
 /* Rows of the next tile, of `left` > 1: at least two. */
 INLINE size_t int_height(size_t left)
@@ -17,63 +17,16 @@ INLINE size_t int_height(size_t left)
     return left <= INT_ROWS ? left : left >= 2 * INT_ROWS ? INT_ROWS : (left + 1) / 2;
 }
 
-/* The place of outputs c of a block. */
-INLINE const char *outputs_at(enum packed_type t, const char *ints, size_t c)
-{
-    return ints + c / QUAD_W * quad_outputs_sz(t) + c % QUAD_W * 4;
-}
-
-/* Add the products of word i of n vectors and of rows that are ld words apart. */
-INLINE void ints_word(vs (*sum)[ROW_VECTORS], const size_t rows, const size_t n, enum packed_type t, const char *ints, const size_t i,
-                      const uint32_t *x, size_t ld)
-{
-    const size_t parts = quad_is_bytes(t) ? QUAD_PARTS : 1, together = rows == 1 ? parts : 1; /* registers for all parts */
-    UNROLL
-    for (size_t part = 0; part < parts; part += together) {
-        vi w[QUAD_PARTS][ROW_VECTORS];
-        UNROLL
-        for (size_t j = 0; j < n; j++) {
-            vi b[QUAD_PARTS];
-            quad_word(b, t, outputs_at(t, ints, j * VF_N), i);
-            UNROLL
-            for (size_t p = 0; p < together; p++) {
-                w[p][j] = b[part + p];
-                __asm__("" : "+x"(w[p][j])); /* in a register for all rows */
-            }
-        }
-        UNROLL
-        for (size_t r = 0; r < rows; r++)
-            UNROLL
-            for (size_t p = 0; p < together; p++) {
-                const vi v = vi_set1(x[r * ld + i * parts + part + p]);
-                UNROLL
-                for (size_t j = 0; j < n; j++) quad_add(&sum[r][j], t, w[p][j], v);
-            }
-    }
-}
-
-/* The same of all words of a block. */
-INLINE void ints_block(vs (*sum)[ROW_VECTORS], const size_t rows, const size_t n, enum packed_type t, const char *ints, const uint32_t *x,
-                       size_t ld)
-{
-    const size_t step = quad_is_bytes(t) ? 1 : 2; /* two words of nibbles are in the same bytes */
-#pragma GCC unroll 1
-    for (size_t i = 0; i < QBLOCK / 4; i += step, ints += QUAD_W * 4, x += quad_is_bytes(t) ? QUAD_PARTS : step) {
-        ints_word(sum, rows, n, t, ints, 0, x, ld);
-        if (step == 2) ints_word(sum, rows, n, t, ints, 1, x, ld);
-    }
-}
-
 /* As score_ints of attn_int.h, for a tile: n vectors of keys whose scales are given. */
 INLINE void score_tile(float *score, enum packed_type t, const char *ints, const vf *scale, const uint32_t *x, int fresh,
                        const size_t rows, const size_t n)
 {
-    vs sum[INT_ROWS][ROW_VECTORS];
+    vs sum[INT_ROWS][PANEL_VECTORS];
     UNROLL
     for (size_t r = 0; r < rows; r++)
         UNROLL
-        for (size_t j = 0; j < n; j++) sum[r][j] = vs_zero();
-    ints_block(sum, rows, n, t, ints, x, Q_INT_LD);
+        for (size_t j = 0; j < n; j++) sum[r][j] = quad_begin(t, x + r * Q_INT_LD, 0);
+    block_narrow(sum, rows, n, t, ints, x, Q_INT_LD, all_words);
     UNROLL
     for (size_t r = 0; r < rows; r++) {
         const vf scale_q = vf_set1(load_f32(x + r * Q_INT_LD + block_scale_at(t)));
@@ -90,16 +43,16 @@ INLINE void score_ints(float *score, const struct key_block *b, enum packed_type
                        const uint32_t *x, int fresh, float one, const char *values, size_t lines)
 {
     const vf unit = vf_set1(one);
-    vf scale[ROW_VECTORS];
+    vf scale[PANEL_VECTORS];
     if (b->rows == 1) {
         bring(values, 0, lines);
         UNROLL
-        for (size_t j = 0; j < ROW_VECTORS; j++) scale[j] = vf_mul(unit, vf_load_bf16(scale_k + j * VF_N));
-        score_tile(score, t, ints, scale, x, fresh, 1, ROW_VECTORS);
+        for (size_t j = 0; j < PANEL_VECTORS; j++) scale[j] = vf_mul(unit, vf_load_bf16(scale_k + j * VF_N));
+        score_tile(score, t, ints, scale, x, fresh, 1, PANEL_VECTORS);
         return;
     }
     for (size_t c = 0; c < KV_BLOCK; c += INT_VECTORS * VF_N) {
-        const char *from = outputs_at(t, ints, c);
+        const char *from = ints + outputs_at(t, c);
         bring(values, lines * c / KV_BLOCK, lines * (c + INT_VECTORS * VF_N) / KV_BLOCK);
         UNROLL
         for (size_t j = 0; j < INT_VECTORS; j++) scale[j] = vf_mul(unit, vf_load_bf16(scale_k + c + j * VF_N));
@@ -119,18 +72,18 @@ INLINE void score_ints(float *score, const struct key_block *b, enum packed_type
 INLINE void weigh_tile(struct attn_scratch *s, enum kv_type t, const struct key_block *b, size_t r0, const size_t rows, size_t d, size_t c,
                        const size_t n)
 {
-    const size_t shares = b->rows * ROW_VECTORS, share = r0 * ROW_VECTORS + rows * (c / VF_N), keys = key_group_at(t, d);
+    const size_t shares = b->rows * PANEL_VECTORS, share = r0 * PANEL_VECTORS + rows * (c / VF_N), keys = key_group_at(t, d);
     const size_t from = key_group_sz(t) / 64 * share / shares, to = key_group_sz(t) / 64 * (share + rows * n) / shares;
     const size_t values = value_group_at(t, d, b->d_head) + VALUE_INTS;
     const uint32_t *w = s->weight + r0 * WEIGHT_LD;
-    vs sum[INT_ROWS][ROW_VECTORS];
+    vs sum[INT_ROWS][PANEL_VECTORS];
     UNROLL
     for (size_t r = 0; r < rows; r++)
         UNROLL
         for (size_t j = 0; j < n; j++) sum[r][j] = vs_set1((int32_t)w[r * WEIGHT_LD + INT_START]);
     for (size_t i = 0; i * KV_BLOCK < b->seen[r0]; i++) {
         bring(b->next[i] + keys, from, to);
-        ints_block(sum, rows, n, PK_Q8_QUAD, outputs_at(PK_Q8_QUAD, b->kv[i] + values, c), w + i * INT_WORDS, WEIGHT_LD);
+        block_narrow(sum, rows, n, PK_Q8_QUAD, b->kv[i] + values + outputs_at(PK_Q8_QUAD, c), w + i * INT_WORDS, WEIGHT_LD, all_words);
     }
     UNROLL
     for (size_t r = 0; r < rows; r++) {
@@ -146,7 +99,7 @@ INLINE size_t blocks_seen(const struct key_block *b, size_t r) { return (b->seen
 INLINE void weigh_group(struct attn_scratch *s, enum kv_type t, const struct key_block *b, size_t d)
 {
     if (b->rows == 1) {
-        weigh_tile(s, t, b, 0, 1, d, 0, ROW_VECTORS);
+        weigh_tile(s, t, b, 0, 1, d, 0, PANEL_VECTORS);
         return;
     }
     for (size_t c = 0; c < KV_INT_D; c += INT_VECTORS * VF_N)

@@ -80,7 +80,7 @@
 #define QUAD_VECTORS 1
 #endif
 
-/* Rows (1 to 5) and vectors of outputs whose sums of a block stand in registers together. With more than one row the file has quad_tile
+/* Rows (1 to 5) and vectors of outputs whose sums of a block stand in registers together. With more than one row the file has quad_part
  * (lowp_blocks.h), and attention over integers takes tiles of rows (attn_int_tiles.h). */
 #ifndef BLOCK_ROWS
 #define BLOCK_ROWS 1

@@ -13,9 +13,10 @@
  *   quad_sums(to, n, t, b, x, run)  to[n]: sums of a run of n <= QUAD_VECTORS blocks b, as f32, with the row's block x and its start value;
  *                              with BLOCK_ROWS > 1 instead:
  *   quad_add(sum, t, w, x)       add the products of word x and a vector w of weights to *sum, which stays in its register
- *   quad_tile(sums, rows, t, b, x, ld, run)  sums of integers of rows and BLOCK_VECTORS blocks, without start values
+ *   quad_part(t, w, part)        of a vector of bytes or nibbles w: the part of its weights that is multiplied with the part of x
  *   quad_step(sum, t, b, x, i)   sum, and products of word i of weights
- *   quad_sum(sum, t, x, run)     such a sum as f32, with the row's start value
+ *   quad_begin(t, x, run)        what sums of a run begin with
+ *   quad_sum(sum, t, x, run)     such a sum as f32
  *   row_to_blocks(to, t, x, k)   blocks of x as quantize_block computes them, with their integers in the order of these products */
 #ifndef STENO_KERN_LOWP_BLOCKS_H
 #define STENO_KERN_LOWP_BLOCKS_H
@@ -45,12 +46,14 @@ INLINE void quad_word(vi b[QUAD_PARTS], enum packed_type t, const char *w, const
     else *b = v;
 }
 
+/* Vectors that four k of a vector of outputs become. */
+INLINE size_t quad_parts(enum packed_type t) { return quad_is_bytes(t) || quad_x_is_wide(t) ? QUAD_PARTS : 1; }
+
 /* A block: four k after four k. */
 INLINE void quad_weights(vi b[QUAD_WEIGHTS], enum packed_type t, const char *w)
 {
-    const size_t parts = quad_is_bytes(t) || quad_x_is_wide(t) ? QUAD_PARTS : 1;
     UNROLL
-    for (size_t i = 0; i < QBLOCK / 4; i++) quad_word(b + i * parts, t, w, i);
+    for (size_t i = 0; i < QBLOCK / 4; i++) quad_word(b + i * quad_parts(t), t, w, i);
 }
 
 INLINE void prefetch_block(const char *w, size_t rows)
@@ -77,7 +80,61 @@ INLINE void quad_factors_load(struct quad_factors *f, enum packed_type t, const 
         }
 }
 
+/* The place of a vector of weights from output c on, in those of four k (nibbles: eight). */
+INLINE size_t outputs_at(enum packed_type t, size_t c) { return c / QUAD_W * quad_outputs_sz(t) + c % QUAD_W * 4; }
+
 #if BLOCK_ROWS > 1
+enum { PANEL_VECTORS = PANEL / VF_N };
+
+/* Add the products of n vectors of weights and of a word of each row; rows are ld words apart. */
+INLINE void block_products(vs (*sum)[PANEL_VECTORS], const size_t rows, const size_t n, enum packed_type t, vi *w, const uint32_t *x,
+                           size_t ld)
+{
+    UNROLL
+    for (size_t i = 0; i < n; i++) __asm__("" : "+x"(w[i])); /* in a register for all rows */
+    UNROLL
+    for (size_t r = 0; r < rows; r++) {
+        const vi v = vi_set1(x[r * ld]);
+        UNROLL
+        for (size_t i = 0; i < n; i++) quad_add(&sum[r][i], t, w[i], v);
+    }
+}
+
+/* The same of some words of a block of bytes or nibbles, which are widened when they are read, once for all rows. */
+INLINE void block_narrow(vs (*sum)[PANEL_VECTORS], const size_t rows, const size_t n, enum packed_type t, const char *w, const uint32_t *x,
+                         size_t ld, const struct quad_words of)
+{
+    const size_t step = quad_is_bytes(t) ? 1 : 2; /* two words of nibbles are in the same bytes */
+    const size_t parts = step * quad_parts(t);
+    w += of.from / step * QUAD_W * 4, x += of.from * quad_parts(t);
+#pragma GCC unroll 1
+    for (size_t i = of.from; i < of.to; i += step, w += QUAD_W * 4, x += parts)
+        UNROLL
+        for (size_t part = 0; part < parts; part++) {
+            vi b[PANEL_VECTORS];
+            UNROLL
+            for (size_t j = 0; j < n; j++) b[j] = quad_part(t, vi_load(w + outputs_at(t, j * VF_N)), part);
+            block_products(sum, rows, n, t, b, x + part, ld);
+        }
+}
+
+/* The same of weights that were widened before. */
+INLINE void block_wide(vs (*sum)[PANEL_VECTORS], const size_t rows, enum packed_type t, vi (*b)[QUAD_WEIGHTS], const uint32_t *x,
+                       size_t ld, const struct quad_words of)
+{
+    size_t end = of.to * quad_parts(t);
+    if (quad_bits(t) == 6) __asm__("" : "+r"(end)); /* gcc 12 unrolls two turns nevertheless, and keeps these sums on the stack */
+#pragma GCC unroll 1
+    for (size_t i = of.from * quad_parts(t); i < end; i += 4)
+        UNROLL
+        for (size_t j = i; j < i + 4; j++) {
+            vi w[BLOCK_VECTORS];
+            UNROLL
+            for (size_t v = 0; v < BLOCK_VECTORS; v++) w[v] = b[v][j];
+            block_products(sum, rows, BLOCK_VECTORS, t, w, x + j, ld);
+        }
+}
+
 /* Add what a run of a block makes to a vector of outputs. */
 INLINE void block_add(float *to, enum packed_type t, vf sum, vf d, vf m, const uint32_t *x, size_t run)
 {
@@ -92,7 +149,7 @@ INLINE void block_row(float *to, enum packed_type t, const char *quants, const s
     UNROLL
     for (size_t run = 0; run < quad_runs(t); run++) {
         const struct quad_words of = quad_words_of(t, run);
-        vs sum = vs_zero();
+        vs sum = quad_begin(t, x, run);
         UNROLL
         for (size_t i = of.from; i < of.to; i++) {
             vi b[QUAD_PARTS];
@@ -103,15 +160,20 @@ INLINE void block_row(float *to, enum packed_type t, const char *quants, const s
     }
 }
 
-/* `rows` rows: each word of x, and each vector of weights, is read once for the tile. */
-INLINE void block_tile(float *to, enum packed_type t, vi (*b)[QUAD_WEIGHTS], struct quad_factors *f, const uint32_t *x, size_t ld,
-                       const size_t rows)
+/* `rows` rows: each word of x is read once for the tile. b: the weights if they were widened before, or NULL. */
+INLINE void block_tile(float *to, enum packed_type t, const char *quants, vi (*b)[QUAD_WEIGHTS], struct quad_factors *f,
+                       const uint32_t *x, size_t ld, const size_t rows)
 {
     UNROLL
     for (size_t run = 0; run < quad_runs(t); run++) {
-        vs sum[BLOCK_ROWS][BLOCK_VECTORS];
-        quad_tile(sum, rows, t, b, x, ld, run);
-        if (rows == 3 && quad_has_min(t)) __asm__ volatile("" : "+m"(*f)); /* in memory: else gcc 12 keeps sums on the stack */
+        vs sum[BLOCK_ROWS][PANEL_VECTORS];
+        UNROLL
+        for (size_t r = 0; r < rows; r++)
+            UNROLL
+            for (size_t i = 0; i < BLOCK_VECTORS; i++) sum[r][i] = quad_begin(t, x + r * ld, run);
+        if (b) block_wide(sum, rows, t, b, x, ld, quad_words_of(t, run));
+        else block_narrow(sum, rows, BLOCK_VECTORS, t, quants, x, ld, quad_words_of(t, run));
+        __asm__ volatile("" : "+m"(*f)); /* in memory: else gcc 12 keeps sums on the stack */
         UNROLL
         for (size_t r = 0; r < rows; r++)
             UNROLL
@@ -121,27 +183,37 @@ INLINE void block_tile(float *to, enum packed_type t, vi (*b)[QUAD_WEIGHTS], str
     }
 }
 
-/* Add the blocks of all rows to n vectors of outputs, which begin at c of the panel. n is 1 for one row. */
-INLINE void block_rows(float *to, enum packed_type t, const char *const *quants, struct quad_factors *f, const uint32_t *x, size_t ld,
-                       size_t rows, size_t lines, const size_t n)
+/* Whether weights are widened before: those with upper bits, and nibbles for more than two tiles. */
+INLINE int block_is_wide(enum packed_type t, size_t rows) { return quad_bits(t) % 4 || (quad_bits(t) == 4 && rows > 2 * BLOCK_ROWS); }
+
+/* Add the blocks of all rows to BLOCK_VECTORS vectors of outputs. */
+INLINE void block_tiles(float *to, enum packed_type t, const char *quants, struct quad_factors *f, const uint32_t *x, size_t ld,
+                        size_t rows, size_t lines, const int wide)
 {
-    vi b[BLOCK_VECTORS][QUAD_WEIGHTS];
-    if (n == 1) {
-        for (size_t i = 0; i < lines; i++) prefetch_block(quants[0] + 64 * i, rows);
-        block_row(to, t, quants[0], f, x);
-        return;
-    }
-    for (size_t i = rows; i < lines; i++) prefetch_block(quants[0] + 64 * i, rows);
+    vi weights[BLOCK_VECTORS][QUAD_WEIGHTS], (*b)[QUAD_WEIGHTS] = wide ? weights : NULL;
+    for (size_t i = rows; i < lines; i++) prefetch_block(quants + 64 * i, rows);
     UNROLL
-    for (size_t i = 0; i < n; i++) quad_weights(b[i], t, quants[i]);
+    for (size_t i = 0; wide && i < BLOCK_VECTORS; i++) quad_weights(b[i], t, quants + outputs_at(t, i * VF_N));
     for (size_t r = 0, height; r < rows; r += height, x += height * ld, to += height * PANEL) {
         const size_t left = rows - r;
         height = left <= BLOCK_ROWS ? left : left >= 2 * BLOCK_ROWS ? BLOCK_ROWS : (left + 1) / 2;
-        for (size_t i = r; i < r + height && i < lines; i++) prefetch_block(quants[0] + 64 * i, rows);
-        if (height == 3) block_tile(to, t, b, f, x, ld, 3);
-        else if (height == 2) block_tile(to, t, b, f, x, ld, 2);
-        else if (height == 1) block_tile(to, t, b, f, x, ld, 1);
-        else block_tile(to, t, b, f, x, ld, BLOCK_ROWS);
+        for (size_t i = r; i < r + height && i < lines; i++) prefetch_block(quants + 64 * i, rows);
+        if (height == 5) block_tile(to, t, quants, b, f, x, ld, 5);
+        else if (height == 4) block_tile(to, t, quants, b, f, x, ld, 4);
+        else if (height == 3) block_tile(to, t, quants, b, f, x, ld, 3);
+        else block_tile(to, t, quants, b, f, x, ld, 2);
+    }
+}
+
+/* Add the blocks of all rows to n vectors of outputs. n is 1 for one row. */
+INLINE void block_rows(float *to, enum packed_type t, const char *quants, struct quad_factors *f, const uint32_t *x, size_t ld, size_t rows,
+                       size_t lines, const size_t n)
+{
+    if (n > 1 && block_is_wide(t, rows)) block_tiles(to, t, quants, f, x, ld, rows, lines, 1);
+    else if (n > 1) block_tiles(to, t, quants, f, x, ld, rows, lines, 0);
+    else {
+        for (size_t i = 0; i < lines; i++) prefetch_block(quants + 64 * i, rows);
+        block_row(to, t, quants, f, x);
     }
 }
 #else
@@ -168,15 +240,15 @@ INLINE void block_row(float *to, enum packed_type t, vi (*b)[QUAD_WEIGHTS], cons
 }
 
 /* Add the blocks of all rows to n vectors of outputs. */
-INLINE void block_rows(float *to, enum packed_type t, const char *const *quants, const struct quad_factors *f, const uint32_t *x, size_t ld,
+INLINE void block_rows(float *to, enum packed_type t, const char *quants, const struct quad_factors *f, const uint32_t *x, size_t ld,
                        size_t rows, size_t lines, const size_t n)
 {
     vi b[BLOCK_VECTORS][QUAD_WEIGHTS];
     UNROLL
-    for (size_t i = 0; i < n; i++) quad_weights(b[i], t, quants[i]);
-    for (size_t i = rows; i < lines; i++) prefetch_block(quants[0] + 64 * i, rows);
+    for (size_t i = 0; i < n; i++) quad_weights(b[i], t, quants + outputs_at(t, i * VF_N));
+    for (size_t i = rows; i < lines; i++) prefetch_block(quants + 64 * i, rows);
     for (size_t r = 0; r < rows; r++, x += ld, to += PANEL) {
-        if (r < lines) prefetch_block(quants[0] + 64 * r, rows);
+        if (r < lines) prefetch_block(quants + 64 * r, rows);
         block_row(to, t, b, f, x, n);
     }
 }
@@ -199,13 +271,9 @@ INLINE void block_panel(float *acc, enum packed_type t, const uint32_t *x, size_
         UNROLL
         for (size_t c = 0; c < PANEL; c += n * VF_N) {
             const size_t lines = c % QUAD_W ? 0 : (n * VF_N + QUAD_W - 1) / QUAD_W * quad_outputs_sz(t) / 64;
-            const char *quants[BLOCK_VECTORS];
             struct quad_factors f;
             quad_factors_load(&f, t, head, w, c, n);
-            UNROLL
-            for (size_t i = 0; i < n; i++)
-                quants[i] = w + quad_run_head_sz(t) + (c + i * VF_N) / QUAD_W * quad_outputs_sz(t) + (c + i * VF_N) % QUAD_W * 4;
-            block_rows(acc + c, t, quants, &f, x, ld, rows, lines, n);
+            block_rows(acc + c, t, w + quad_run_head_sz(t) + outputs_at(t, c), &f, x, ld, rows, lines, n);
         }
     }
 }

@@ -16,6 +16,14 @@ PRIM void quad_bytes(vi b[2], vi w)
     b[1] = MM(srli_epi16)(w, 8);
 }
 #if BLOCK_ROWS > 1
+/* One of the vectors that a vector of bytes, or of nibbles, becomes; beside 8 bits of x nibbles stay bytes. */
+PRIM vi quad_part(enum packed_type t, vi w, const size_t part)
+{
+    if (!quad_is_bytes(t) && !quad_x_is_wide(t)) return vi_nibbles(w, (int)part);
+    const int bits = quad_is_bytes(t) ? 8 : 4, right = (int)(part % 2 * 8 + part / 2 * 4);
+    if (right) w = MM(srli_epi16)(w, right);
+    return right + bits < 16 ? vi_and(w, MM(set1_epi16)((short)((1 << bits) - 1))) : w;
+}
 /* The sum stays in its register: otherwise gcc 12 copies all sums in each turn of a loop, or keeps them on the stack. */
 PRIM void quad_add(vs *sum, enum packed_type t, vi w, vi x)
 {
@@ -28,34 +36,15 @@ PRIM vs quad_step(vs sum, enum packed_type t, const vi *b, const uint32_t *x, si
     sum = MM(add_epi32)(sum, MM(madd_epi16)(b[0], vi_set1(x[2 * i])));
     return MM(add_epi32)(sum, MM(madd_epi16)(b[1], vi_set1(x[2 * i + 1])));
 }
+PRIM vs quad_begin(enum packed_type t, const uint32_t *x, size_t run)
+{
+    return quad_x_is_wide(t) && !quad_has_min(t) ? vs_set1(block_start(x, t, run)) : vs_zero();
+}
 PRIM vf quad_sum(vs sum, enum packed_type t, const uint32_t *x, size_t run)
 {
-    if (!quad_x_is_wide(t)) sum = MM(madd_epi16)(sum, MM(set1_epi16)(1));
+    if (quad_x_is_wide(t)) return vf_of_ints(sum);
+    sum = MM(madd_epi16)(sum, MM(set1_epi16)(1));
     return vf_of_ints(quad_has_min(t) ? sum : MM(add_epi32)(sum, vs_set1(block_start(x, t, run))));
-}
-PRIM void quad_tile(vs (*sum)[BLOCK_VECTORS], const size_t rows, enum packed_type t, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x, size_t ld,
-                    size_t run)
-{
-    const size_t parts = quad_x_is_wide(t) ? 2 : 1, end = parts * quad_words_of(t, run).to;
-    UNROLL
-    for (size_t r = 0; r < rows; r++)
-        UNROLL
-        for (size_t i = 0; i < BLOCK_VECTORS; i++) sum[r][i] = vs_zero();
-#pragma GCC unroll 4
-    for (size_t at = parts * quad_words_of(t, run).from; at < end; at++) {
-        vi w[BLOCK_VECTORS];
-        UNROLL
-        for (size_t i = 0; i < BLOCK_VECTORS; i++) {
-            w[i] = b[i][at];
-            __asm__("" : "+x"(w[i])); /* in a register for all rows */
-        }
-        UNROLL
-        for (size_t r = 0; r < rows; r++) {
-            const vi v = vi_set1(x[r * ld + at]);
-            UNROLL
-            for (size_t i = 0; i < BLOCK_VECTORS; i++) quad_add(&sum[r][i], t, w[i], v);
-        }
-    }
 }
 #else
 PRIM vs quad_dots(vs sum, vi (*b)[QBLOCK / 4 * 2], const uint32_t *x, struct quad_words of)

@@ -8,7 +8,7 @@
 #define F16_ROWS 12
 #define QUAD_STEPS 2
 #define QUAD_PARTS 2
-#define BLOCK_ROWS 4 /* by two vectors: 8 sums, two vectors of weights, a word of x and a product in 16 registers */
+#define BLOCK_ROWS 5 /* by two vectors: 10 sums, two vectors of weights, a word of x, two products and a mask in 16 registers */
 #define BLOCK_VECTORS 2
 
 #include "kern/x86/vec256.h"
