@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "harness.h"
 
@@ -35,6 +36,15 @@ static inline void folder_put(const struct folder *d, const char *name, const vo
 static inline void folder_text(const struct folder *d, const char *name, const char *text)
 {
     folder_put(d, name, text, strlen(text));
+}
+
+/* A link that leads nowhere. On Windows a test can make none and ends as skipped. */
+static inline void folder_link_nowhere(const struct folder *d, const char *name)
+{
+    struct stat st;
+    const struct folder_file at = folder_at(d, name);
+    assert_int_equal(symlink("nowhere", at.path), 0);
+    if (lstat(at.path, &st)) skip();
 }
 
 /* Remove its files and the folder. */
