@@ -474,11 +474,11 @@ if(NOT STENO_SANITIZE AND TARGET steno)
     steno_test(install.readme COMMAND bash tests/install/test_readme.sh LABELS install TIMEOUT 1500 ENV "CC=${CMAKE_C_COMPILER}")
     steno_test(install.recipes COMMAND bash tests/install/test_recipes.sh LABELS install ENV "STENO=$<TARGET_FILE:steno>")
     steno_test(install.systemd COMMAND bash tests/install/test_systemd.sh LABELS install long ENV "STENO=$<TARGET_FILE:steno>")
-    steno_test(install.wheel_aarch64 COMMAND bash tests/install/test_wheel_aarch64.sh LABELS install long TIMEOUT 1500
+    steno_test(install.wheel_aarch64 COMMAND bash tests/install/test_wheel_aarch64.sh LABELS install long TIMEOUT 3600
         ENV "STENO=$<TARGET_FILE:steno>")
-    steno_test(install.packages_aarch64 COMMAND bash tests/install/test_packages_aarch64.sh LABELS install long TIMEOUT 1500
+    steno_test(install.packages_aarch64 COMMAND bash tests/install/test_packages_aarch64.sh LABELS install long TIMEOUT 3600
         ENV "STENO=$<TARGET_FILE:steno>")
-    steno_test(install.apt_aarch64 COMMAND bash tests/install/test_apt_aarch64.sh LABELS install long TIMEOUT 1500
+    steno_test(install.apt_aarch64 COMMAND bash tests/install/test_apt_aarch64.sh LABELS install long TIMEOUT 3600
         ENV "STENO=$<TARGET_FILE:steno>")
     steno_test(install.packages COMMAND bash tests/install/test_packages.sh LABELS install long TIMEOUT 1500)
     steno_test(install.reproducible COMMAND bash tests/install/test_reproducible.sh LABELS install long TIMEOUT 14400)
