@@ -59,9 +59,14 @@ def test_calls_are_held_to_their_schemas(s):
     assert len(several["logprobs"]["content"]) > 5, several
 
 
+STRICT = {**WEATHER, "function": {**WEATHER["function"], "strict": True}}
+
+
 def test_streamed_calls_are_those_of_the_whole_answer(s):
-    for fields in ({"tool_choice": NAMED}, {"tool_choice": "required", "n": 3}, {"tool_choice": "auto"}, {"tool_choice": "none"}):
-        fields = {"tools": [NOW, WEATHER], "temperature": 1, "seed": 7, "parallel_tool_calls": False, "max_tokens": 60, "logprobs": True, **fields}
+    n_calls = 0
+    for fields in ({"tool_choice": NAMED}, {"tool_choice": "required", "n": 3}, {"tool_choice": "required", "parallel_tool_calls": True},
+                   {"tool_choice": "auto", "max_tokens": 60}, {"tool_choice": "none", "max_tokens": 60}):
+        fields = {"tools": [NOW, WEATHER], "temperature": 2, "seed": 7, "parallel_tool_calls": False, "max_tokens": 250, "logprobs": True, **fields}
         whole = chat(s, **fields)[1]["choices"]
         body = chat(s, stream=True, stream_options={"include_usage": True}, **fields)[1]
         all = events(body)
@@ -69,12 +74,14 @@ def test_streamed_calls_are_those_of_the_whole_answer(s):
         for one in whole:
             parts = [c for e in all[:-2] for c in e["choices"] if c["index"] == one["index"]]
             calls = [call for p in parts for call in p["delta"].get("tool_calls", [])]
+            n_calls += len(calls)
             assert [c["index"] for c in calls] == list(range(len(calls))), calls
             assert [without_id(c) for c in calls] == [without_id(c) for c in one["message"].get("tool_calls", [])], (calls, one)
             assert "".join(p["delta"].get("content") or "" for p in parts) == (one["message"]["content"] or ""), (parts, one)
             assert [p["finish_reason"] for p in parts if p["finish_reason"]] == [one["finish_reason"]], (parts, one)
             got = [i for p in parts if p["logprobs"] for i in p["logprobs"]["content"]]
             assert got == one["logprobs"]["content"], (len(got), len(one["logprobs"]["content"]), fields)
+    assert n_calls >= 4, n_calls
 
 
 def prompt_tokens(s, **fields):
@@ -107,10 +114,14 @@ def test_what_a_grammar_cannot_hold_is_refused(s):
 
 
 def test_a_text_may_precede_strict_calls(s):
-    strict = {**WEATHER, "function": {**WEATHER["function"], "strict": True}}
-    for seed in range(4):
-        one = choice(s, tools=[strict], temperature=1.5, seed=seed, max_tokens=40)
+    n_calls = 0
+    for seed in range(8):
+        one = choice(s, tools=[STRICT], temperature=2, seed=seed, max_tokens=900, parallel_tool_calls=False)
         assert "<tool_call>" not in (one["message"]["content"] or "") or one["finish_reason"] == "length", one
+        for call in one["message"].get("tool_calls", []):
+            check_weather(call)
+            n_calls += len(one["message"]["content"] or "") > 10
+    assert n_calls >= 2, n_calls
 
 
 def test_models_whose_template_has_no_tools():
