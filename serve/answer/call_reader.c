@@ -6,7 +6,7 @@
 #include <sys/random.h>
 
 static const char opening[] = "<tool_call>", closing[] = "</tool_call>";
-enum { N_OPENING = sizeof opening - 1, N_CLOSING = sizeof closing - 1, N_ID = 12 };
+enum { N_OPENING = sizeof opening - 1, N_CLOSING = sizeof closing - 1, N_ID = 12, WHITE_MAX = 1024 };
 
 void call_reader_begin(struct call_reader *r)
 {
@@ -26,23 +26,32 @@ static void drop(struct call_reader *r, size_t n)
 {
     if (n) memmove(r->held.p, r->held.p + n, r->held.n - n);
     r->held.n -= n;
-    r->searched = 0;
 }
 
 static int put_text(struct call_reader *r, const char *text, size_t n) { return n ? r->text(r->user, text, n) : 0; }
 
 /* ---- calls ----------------------------------------------------------------------------------------------------------------------- */
 
-/* {"name": ..., "arguments": {...}}, whose arguments may be a text with that object. @return the arguments, of the caller's, or NULL */
-static json_t *read_call(const struct call_reader *r, const char *json, size_t n, json_t **call)
+/* Of two members with one key the last one counts. @return NULL: it is not JSON, or there was no memory for it (to_held.failed) */
+static json_t *read_json(struct call_reader *r, const char *s, size_t n)
 {
-    *call = json_loadb(json, n, JSON_REJECT_DUPLICATES, NULL);
+    json_error_t why;
+    json_t *v = json_loadb(s, n, 0, &why);
+    if (!v && json_error_code(&why) == json_error_out_of_memory) r->to_held.failed = 1;
+    return v;
+}
+
+/* {"name": ..., "arguments": {...}}, whose arguments may be a text with that object. @return the arguments, of the caller's, or NULL */
+static json_t *read_call(struct call_reader *r, const char *json, size_t n, json_t **call)
+{
+    *call = read_json(r, json, n);
     const char *name = json_string_value(json_object_get(*call, "name"));
     json_t *arguments = json_object_get(*call, "arguments");
     if (!name || !ask_tools_allow(r->tools, name)) return NULL;
-    if (!arguments) return json_object();
     if (json_is_object(arguments)) return json_incref(arguments);
-    json_t *inner = json_is_string(arguments) ? json_loads(json_string_value(arguments), JSON_REJECT_DUPLICATES, NULL) : NULL;
+    json_t *inner = NULL;
+    if (json_is_string(arguments)) inner = read_json(r, json_string_value(arguments), json_string_length(arguments));
+    else if (!arguments && !(inner = json_object())) r->to_held.failed = 1;
     if (json_is_object(inner)) return inner;
     json_decref(inner);
     return NULL;
@@ -81,74 +90,134 @@ static int put_call(struct call_reader *r, const json_t *call, const json_t *arg
     return stops || r->is_over;
 }
 
-/* The call that is held, up to its end at n. */
-static int end_call(struct call_reader *r, size_t n)
+/* The mark that is held is none of a call: it is text, and what follows it is read again. */
+static int refuse_mark(struct call_reader *r)
 {
-    json_t *call = NULL, *arguments = read_call(r, r->held.p, n, &call);
-    int stops;
-    if (arguments) stops = put_call(r, call, arguments);
-    else stops = put_text(r, opening, N_OPENING) || put_text(r, r->held.p, n + N_CLOSING);
-    json_decref(arguments);
-    json_decref(call);
-    drop(r, n + N_CLOSING);
+    const size_t n = r->n_white + N_OPENING;
+    const int stops = put_text(r, r->held.p, n);
+    drop(r, n);
+    r->n_white = 0;
     r->in_call = 0;
     return stops;
+}
+
+/* The call that is held, whose mark ends at n. */
+static int end_call(struct call_reader *r, size_t n)
+{
+    const size_t from = r->n_white + N_OPENING;
+    json_t *call = NULL, *arguments = read_call(r, r->held.p + from, n - N_CLOSING - from, &call);
+    int stops = 1;
+    if (arguments) {
+        stops = put_call(r, call, arguments);
+        drop(r, n);
+        r->n_white = 0;
+        r->in_call = 0;
+    } else if (!r->to_held.failed) stops = refuse_mark(r);
+    json_decref(arguments);
+    json_decref(call);
+    return stops;
+}
+
+/* ---- JSON, byte by byte ---------------------------------------------------------------------------------------------------------- */
+
+/* Before, in and behind the object of a call; n_closing: bytes of the mark that have come. */
+enum { BEFORE, WITHIN, IN_TEXT, IN_ESCAPE, BEHIND };
+
+static int scan_within(struct call_scan *c, char b)
+{
+    if (b == '"') c->state = IN_TEXT;
+    else if (b == '{' || b == '[') c->depth++;
+    else if (b == '}' || b == ']') c->state = --c->depth ? WITHIN : BEHIND;
+    else return is_white(b) || (b && strchr("0123456789+-.eE:,aflnrstu", b));
+    return 1;
+}
+
+/* @return 1: the call may go on; 0: this is none */
+static int scan_byte(struct call_scan *c, char b)
+{
+    switch (c->state) {
+    case BEFORE:
+        if (b == '{') c->state = WITHIN, c->depth = 1;
+        return b == '{' || is_white(b);
+    case WITHIN: return scan_within(c, b);
+    case IN_TEXT:
+        if (b == '"' || b == '\\') c->state = b == '"' ? WITHIN : IN_ESCAPE;
+        return (unsigned char)b >= ' ';
+    case IN_ESCAPE: c->state = IN_TEXT; return (unsigned char)b >= ' ';
+    default:
+        if (!c->n_closing && is_white(b)) return 1;
+        return b == closing[c->n_closing++];
+    }
 }
 
 /* ---- the text -------------------------------------------------------------------------------------------------------------------- */
 
-static const char *find(const char *s, size_t n, const char *word, size_t n_word)
+/* @return 1: it went on; 0: more text is needed; -1: the text ends */
+static int step_call(struct call_reader *r)
 {
-    return n ? memmem(s, n, word, n_word) : NULL;
+    while (r->scan.at < r->held.n) {
+        if (!scan_byte(&r->scan, r->held.p[r->scan.at++])) return refuse_mark(r) ? -1 : 1;
+        if (r->scan.n_closing == N_CLOSING) return end_call(r, r->scan.at) ? -1 : 1;
+    }
+    return 0;
 }
 
-/* Length of the beginning of s that is text in any case: behind it are white space and the beginning of a mark. */
-static size_t settled(const char *s, size_t n)
+/* Length of the beginning of the mark that ends s. */
+static size_t begun(const char *s, size_t n)
 {
     size_t k = n < N_OPENING - 1 ? n : N_OPENING - 1;
     while (k && memcmp(s + n - k, opening, k) != 0) k--;
-    n -= k;
-    while (n && is_white(s[n - 1])) n--;
-    return n;
+    return k;
 }
 
-/* @return 1: it went on; 0: more text is needed; -1: the text ends */
-static int step(struct call_reader *r)
+/* Gives the text up to n, but keeps white space at its end, which may precede a call. */
+static int give_text(struct call_reader *r, size_t n)
 {
-    const char *s = r->held.p;
-    if (r->in_call) {
-        const size_t from = r->searched > N_CLOSING ? r->searched - N_CLOSING : 0;
-        const char *end = find(s + from, r->held.n - from, closing, N_CLOSING);
-        r->searched = r->held.n;
-        return end ? end_call(r, (size_t)(end - s)) ? -1 : 1 : 0;
-    }
-    const char *mark = find(s, r->held.n, opening, N_OPENING);
-    size_t n = mark ? (size_t)(mark - s) : settled(s, r->held.n);
-    while (mark && n && is_white(s[n - 1])) n--;
-    if (put_text(r, s, n)) return -1;
-    drop(r, mark ? (size_t)(mark - s) + N_OPENING : n);
-    r->in_call = mark != NULL;
-    return r->in_call;
+    size_t end = n;
+    while (end > r->n_white && is_white(r->held.p[end - 1])) end--;
+    if (end == r->n_white) end = 0; /* it is all white */
+    if (n - end > WHITE_MAX) end = n - WHITE_MAX;
+    r->n_white = n - end;
+    const int stops = put_text(r, r->held.p, end);
+    drop(r, end);
+    return stops;
+}
+
+static int step_text(struct call_reader *r)
+{
+    const char *s = r->held.p + r->n_white;
+    const size_t n = r->held.n - r->n_white;
+    const char *mark = n ? memmem(s, n, opening, N_OPENING) : NULL;
+    if (give_text(r, mark ? (size_t)(mark - r->held.p) : r->held.n - begun(s, n))) return -1;
+    if (!mark) return 0;
+    r->in_call = 1;
+    r->scan = (struct call_scan){ .at = r->n_white + N_OPENING };
+    return 1;
+}
+
+/* All that is held, as far as it can be read. @return -1: the text ends */
+static int read_held(struct call_reader *r)
+{
+    int rc = 1;
+    while (rc > 0 && r->held.n && !r->to_held.failed) rc = r->in_call ? step_call(r) : step_text(r);
+    return r->to_held.failed ? -1 : rc;
 }
 
 int call_reader_add(struct call_reader *r, const char *text, size_t n)
 {
-    int rc = 1;
     if (r->is_over) return 1;
     sink_bytes(&r->to_held, text, n);
-    while (rc > 0 && r->held.n && !r->to_held.failed) rc = step(r);
-    return rc < 0 || r->to_held.failed;
+    return read_held(r) < 0;
 }
 
 int call_reader_end(struct call_reader *r)
 {
-    size_t n = r->held.n;
-    int stops = 0;
-    if (r->is_over || r->to_held.failed) return r->to_held.failed;
-    if (r->in_call) stops = put_text(r, opening, N_OPENING);
-    else while (r->n_calls && n && is_white(r->held.p[n - 1])) n--;
-    if (!stops) stops = put_text(r, r->held.p, n);
+    int rc = r->to_held.failed ? -1 : 0;
+    while (rc >= 0 && r->in_call) rc = refuse_mark(r) ? -1 : read_held(r); /* a call without an end */
+    if (rc < 0 || r->is_over) return rc < 0 && !r->is_over;
+    const int is_dropped = r->n_calls && r->n_white == r->held.n;
+    if (!is_dropped) rc = put_text(r, r->held.p, r->held.n);
     drop(r, r->held.n);
-    r->in_call = 0;
-    return stops;
+    r->n_white = 0;
+    return rc;
 }

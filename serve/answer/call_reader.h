@@ -1,11 +1,18 @@
 /* steno-serve: calls of tools in the text of a model. SPDX-License-Identifier: MIT
  *
- * A call is JSON between <tool_call> and </tool_call>. What is not the call of a tool that is allowed stays text, as the model wrote it, as
- * does a call without an end. White space before a call belongs to neither. */
+ * A call is JSON between <tool_call> and </tool_call>, which texts in the JSON may have too. What is not the call of a tool that is allowed
+ * stays text, as the model wrote it, as does a call without an end; only its first mark is passed, so a call may follow at once. White
+ * space before a call, at most 1 KiB, belongs to neither, nor does white space at the end of a text with calls. A text is read in linear
+ * time. Thoughts are text as any other: a call in them is a call. */
 #ifndef STENO_SERVE_CALL_READER_H
 #define STENO_SERVE_CALL_READER_H
 #include "ask_tools.h"
 #include "sink.h"
+
+struct call_scan {
+    size_t at; /* bytes of held that were read */
+    int state, depth, n_closing;
+};
 
 struct call_reader {
     const struct ask_tools *tools;
@@ -17,8 +24,9 @@ struct call_reader {
     /* its own */
     struct sink_memory held; /* bytes that may belong to a call */
     struct sink to_held;
-    size_t searched;         /* of a call: bytes of held without its end */
+    size_t n_white;          /* white space at the beginning of held, which precedes the mark of a call if in_call */
     int in_call;
+    struct call_scan scan;
     int is_over;             /* after one call, with parallel_tool_calls false */
 };
 

@@ -208,14 +208,23 @@ static const struct { const char *text, *want, *single; } texts[] = {
     { " a \n" CALL_NOW "\n" CALL_TOWN "\n", " a" NOW_READ TOWN_READ, " a" NOW_READ }, { "a" CALL_NOW " b", "a" NOW_READ " b", "a"
         NOW_READ },
     { "<think>\nx < y\n</think>\n\n" CALL_NOW, "<think>\nx < y\n</think>" NOW_READ, NULL },
-    { "<<tool_call>" CALL_NOW, "<<tool_call><tool_call>\n{\"name\": \"now\", \"arguments\": {}}\n</tool_call>", NULL },
+    { "<<tool_call>" CALL_NOW, "<<tool_call>" NOW_READ, NULL },
+    { "use the <tool_call> tag, then\n" CALL_NOW, "use the <tool_call> tag, then" NOW_READ, NULL },
+    { "I write <tool_call> as a mark.", "I write <tool_call> as a mark.", NULL },
+    { "a \n<tool_call> {\"name\": " CALL_NOW, "a \n<tool_call> {\"name\":" NOW_READ, NULL },
+    { "<tool_call>{\"name\": \"now\"</tool_call>\n" CALL_NOW, "<tool_call>{\"name\": \"now\"</tool_call>" NOW_READ, NULL },
+    { "<tool_call>{\"a\": \" <tool_call>{\"name\":\"now\"}</tool_call>", "<tool_call>{\"a\": \"" NOW_READ, NULL },
+    { CALL("{\"name\": \"now\", \"arguments\": {\"a\": \"x</tool_call>\\\"y\"}}"), "[now {\"a\": \"x</tool_call>\\\"y\"}]", NULL },
+    { CALL("{\"name\": \"now\", \"arguments\": {\"a\": 1, \"a\": 2}}"), "[now {\"a\": 2}]", NULL },
+    { CALL("{\"name\": \"now\"}}") " x", CALL("{\"name\": \"now\"}}") " x", NULL },
+    { CALL_NOW " ", NOW_READ, NULL }, { " \n ", " \n ", NULL },
     { "<tool_cal" CALL_NOW "<tool_cal", "<tool_cal" NOW_READ "<tool_cal", "<tool_cal" NOW_READ },
     { CALL("{\"name\": \"now\"}"), NOW_READ, NULL }, { CALL("{\"name\": \"now\", \"arguments\": \"{}\"}"), NOW_READ, NULL },
     { CALL("{\"name\": \"now\", \"arguments\": \"x\"}"), CALL("{\"name\": \"now\", \"arguments\": \"x\"}"), NULL },
     { CALL("{\"name\": \"no\", \"arguments\": {}}") "\n" CALL_NOW, CALL("{\"name\": \"no\", \"arguments\": {}}") NOW_READ, NULL },
     { CALL("{\"name\": 1}"), CALL("{\"name\": 1}"), NULL }, { CALL("[]"), CALL("[]"), NULL }, { CALL(""), CALL(""), NULL },
-    { CALL("{\"name\": \"now\", \"name\": \"now\"}"), CALL("{\"name\": \"now\", \"name\": \"now\"}"), NULL },
-    { "a\n<tool_call>\n{\"name\": \"n", "a<tool_call>\n{\"name\": \"n", NULL }, { "<tool_call>", "<tool_call>", NULL },
+    { CALL("{\"name\": \"x\", \"name\": \"now\"}"), NOW_READ, NULL },
+    { "a\n<tool_call>\n{\"name\": \"n", "a\n<tool_call>\n{\"name\": \"n", NULL }, { "<tool_call>", "<tool_call>", NULL },
 };
 
 static void read_in(struct heard *h, const struct ask_tools *tools, const char *text, size_t piece)
@@ -248,6 +257,31 @@ static void test_calls_are_read_from_a_text(void **state)
             }
         request_end(&r);
     }
+}
+
+static int count_text(void *user, const char *text, size_t n)
+{
+    (void)text;
+    *(size_t *)user += n;
+    return 0;
+}
+
+/* Blanks without end are given on, and take linear time in pieces of one byte. */
+static void test_many_blanks_are_text(void **state)
+{
+    (void)state;
+    enum { N = 1 << 20 };
+    size_t n = 0;
+    struct request q;
+    request_read(&q, "{\"tools\":[" NOW "]}");
+    struct call_reader r = { .tools = &q.tools, .text = count_text, .call = hear_call, .user = &n };
+    call_reader_begin(&r);
+    for (int i = 0; i < N; i++) assert_int_equal(call_reader_add(&r, "\n", 1), 0);
+    assert_in_range(n, N - 2048, N - 1);
+    assert_int_equal(call_reader_end(&r), 0);
+    assert_int_equal(n, N);
+    call_reader_free(&r);
+    request_end(&q);
 }
 
 static int refuse_text(void *user, const char *text, size_t n)
@@ -311,6 +345,7 @@ int main(void)
         cmocka_unit_test(test_a_schema_has_the_calls_that_are_allowed),
         cmocka_unit_test(test_grammars_hold_answers),
         cmocka_unit_test(test_calls_are_read_from_a_text),
+        cmocka_unit_test(test_many_blanks_are_text),
         cmocka_unit_test(test_a_listener_ends_the_text),
         cmocka_unit_test(test_messages_have_calls_and_results),
     };
