@@ -6,11 +6,15 @@
 #include <string.h>
 #include "search/schema_writer.h"
 
+/* Programs read all that these rules allow: no U+0000, no half of a surrogate pair, no number beyond those of double precision. */
 static char const common[] = "ws ::= | \" \" | \"\\n\" [ \\t]{0,20}\n"
-                             "char ::= [^\"\\\\\\x7F\\x00-\\x1F] | \"\\\\\" ([\"\\\\/bfnrt] | \"u\" [0-9a-fA-F]{4})\n"
+                             "char ::= [^\"\\\\\\x7F\\x00-\\x1F] | \"\\\\\" ([\"\\\\/bfnrt] | \"u\" unit)\n"
+                             "unit ::= [1-9a-cA-CeEfF] hex{3} | [dD] [0-7] hex{2} | \"0\" (more hex{2} | \"0\" (more hex | \"0\" more)) |"
+                             " [dD] [89abAB] hex{2} \"\\\\u\" [dD] [c-fC-F] hex{2}\n"
+                             "more ::= [1-9a-fA-F]\n"
                              "string ::= \"\\\"\" char* \"\\\"\"\n"
                              "whole ::= \"-\"? (\"0\" | [1-9] [0-9]{0,15})\n"
-                             "fraction ::= (\".\" [0-9]{1,16})? ([eE] [-+]? [0-9]{1,3})?\n"
+                             "fraction ::= (\".\" [0-9]{1,16})? ([eE] [-+]? ([0-9] [0-9]? | \"1\" [0-9]{2} | \"2\" [0-8] [0-9]))?\n"
                              "number ::= whole fraction\n"
                              "boolean ::= \"true\" | \"false\"\n"
                              "null ::= \"null\"\n"
