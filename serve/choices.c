@@ -136,7 +136,8 @@ static int reader_call(void *user, int index, const char *item, size_t n)
     struct sink f = sink_to_memory(&memory);
     sink_format(&f, "{\"index\": %d, ", index);
     sink_bytes(&f, item, n);
-    const int stops = f.failed ? 1 : calls_send(x, memory.p, memory.n);
+    if (f.failed) x->reader.to_held.failed = 1;
+    const int stops = f.failed || calls_send(x, memory.p, memory.n);
     free(memory.p);
     return stops;
 }
@@ -153,6 +154,11 @@ static int token(struct lm_work *w, const struct steno_token *tok, const char *t
     if (!c->chat->stream && exchange_is_gone(c->call->x)) return 1;
     if (has_tools && n) return call_reader_add(&x->reader, text, n);
     return c->chat->stream && n ? text_send(x, text, n) : 0;
+}
+
+static int lost_memory(const struct choice *x)
+{
+    return x->to_held.failed || x->to_settled.failed || x->reader.to_held.failed || x->to_plain.failed || x->to_calls.failed;
 }
 
 /* Of an answer that is not streamed. */
@@ -186,6 +192,8 @@ static void output(struct lm_work *w)
         take_text(x, steno_generated_text(w->session));
         return;
     }
+    if (lost_memory(x)) return; /* `ended` says so */
+    if (x->settled.n && c->chat->tools.mode != TOOLS_OFF) text_send(x, "", 0); /* of white space behind calls */
     size_t n = 0;
     x->answer.calls = x->reader.n_calls ? "" : NULL;
     char *event = chat_event_end(&c->reply, &x->answer, &n);
@@ -201,8 +209,7 @@ static char *body_of(const struct choices *c, size_t *n)
     for (int i = 0; i < c->n && !bad; i++) {
         const struct choice *x = &c->choice[i];
         all[i] = x->answer;
-        bad = !x->text || x->to_held.failed || x->to_settled.failed || x->reader.to_held.failed || x->to_plain.failed ||
-              x->to_calls.failed;
+        bad = !x->text || lost_memory(x);
     }
     char *body = bad ? NULL : chat_body(&c->reply, all, c->n, n);
     free(all);
@@ -274,7 +281,9 @@ static void ended(struct lm_work *w, const struct api_error *error)
 {
     struct choice *x = w->user;
     struct choices *c = x->of;
-    const struct api_error named = with_field(error, &c->chat->tools), *e = &named;
+    struct api_error named = with_field(error, &c->chat->tools);
+    const struct api_error *e = &named;
+    if (named.code == API_OK && lost_memory(x)) api_fail(&named, API_internal_error, NULL, "out of memory for the answer");
     struct call *call = c->call;
     pthread_mutex_lock(&c->lock);
     x->is_over = 1;
