@@ -89,7 +89,6 @@ int ask_chat_read(struct ask_chat *c, const char *body, size_t n, int is_strict,
     if (e->code == API_OK) read_modalities(c, e);
     if (e->code == API_OK) read_thinking(c, e);
     if (e->code == API_OK) ask_tools_read(&c->tools, c->root, e);
-    if (e->code == API_OK) tool_grammar_make(&c->tools, !c->no_thinking, e);
     if (e->code == API_OK) ask_messages_read(&c->messages, c->root, &c->tools, e);
     return e->code == API_OK ? ask_json_unknown(c->root, known, c->ignored, is_strict, e) : (int)e->code;
 }
@@ -132,16 +131,12 @@ static int read_format(struct ask_chat *c, steno_generate_params *p, struct api_
     return API_OK;
 }
 
-/* Calls have a form of their own, and with `strict` or `required` a grammar. */
-static int read_tool_grammar(const struct ask_chat *c, steno_generate_params *p, struct api_error *e)
+/* Calls have a form of their own. */
+static int check_tool_form(const struct ask_chat *c, const steno_generate_params *p, struct api_error *e)
 {
-    const struct ask_tools *t = &c->tools;
-    if (t->mode == TOOLS_OFF) return API_OK;
     const char *other = p->json_schema ? "response_format" : p->grammar ? "grammar" : NULL;
-    if (other) return api_fail(e, API_invalid_value, other, "%s: a text of that form cannot call tools; leave one of them out", other);
-    p->json_schema = t->schema;
-    p->grammar = t->grammar;
-    return API_OK;
+    if (c->tools.mode == TOOLS_OFF || !other) return API_OK;
+    return api_fail(e, API_invalid_value, other, "%s: a text of that form cannot call tools; leave one of them out", other);
 }
 
 static int read_numbers(const struct ask_chat *c, steno_generate_params *p, struct api_error *e)
@@ -211,16 +206,50 @@ static int tokenize(struct ask_chat *c, const steno_model *m, struct api_error *
     return check_context(c, m, e);
 }
 
+/* Does the prompt end within thoughts? @return 1, 0, or a code in *e */
+static int is_thinking(const struct ask_chat *c, const steno_model *m, struct api_error *e)
+{
+    static const char mark[] = "<think>\n";
+    enum { TAIL = 16, N_MARK = sizeof mark - 1 }; /* ids that the mark has at most */
+    steno_detokenizer *d = NULL;
+    struct sink_memory memory = { 0 };
+    struct sink s = sink_to_memory(&memory);
+    if (steno_detokenizer_open(&d, m, 1, NULL)) s.failed = 1;
+    for (int i = c->n_ids > TAIL ? c->n_ids - TAIL : 0; i < c->n_ids && !s.failed; i++) {
+        const char *text = steno_detokenizer_push(d, c->ids[i], NULL);
+        if (text) sink_text(&s, text);
+        else s.failed = 1;
+    }
+    const int yes = !s.failed && memory.n >= N_MARK && !memcmp(memory.p + memory.n - N_MARK, mark, N_MARK);
+    if (s.failed) api_fail(e, API_internal_error, "tools", "out of memory for the tools");
+    steno_detokenizer_close(d);
+    free(memory.p);
+    return yes;
+}
+
+/* With `strict` or `required` calls have a grammar, which depends on how the prompt ends. */
+static int hold_calls(struct ask_chat *c, steno_generate_params *p, const steno_model *m, struct api_error *e)
+{
+    struct ask_tools *t = &c->tools;
+    if (t->mode == TOOLS_OFF || !t->is_held) return API_OK;
+    const int has_begun = is_thinking(c, m, e);
+    if (e->code != API_OK) return (int)e->code;
+    if (tool_grammar_make(t, has_begun ? THOUGHTS_OPEN : c->no_thinking ? THOUGHTS_NONE : THOUGHTS_MAY, e) != API_OK) return (int)e->code;
+    p->json_schema = t->schema;
+    p->grammar = t->grammar;
+    return API_OK;
+}
+
 int ask_chat_fill(struct ask_chat *c, steno_generate_params *p, const steno_model *m, struct api_error *e)
 {
     char param[64] = "";
     const steno_param_names names = { .size = sizeof names, .user = param, .name = first_name };
     steno_error err = { 0 };
     if (read_numbers(c, p, e) != API_OK || read_stops(c, p, e) != API_OK || read_format(c, p, e) != API_OK ||
-        read_tool_grammar(c, p, e) != API_OK)
+        check_tool_form(c, p, e) != API_OK)
         return (int)e->code;
     ignore_sampling(c, p);
     if (steno_params_check(m, STENO_CALL_GENERATE, p, &names, &err) != STENO_OK)
         return api_fail(e, API_invalid_value, param, "%s", err.text);
-    return tokenize(c, m, e);
+    return tokenize(c, m, e) == API_OK ? hold_calls(c, p, m, e) : (int)e->code;
 }

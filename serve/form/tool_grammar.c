@@ -30,31 +30,85 @@ static int move_refs(json_t *v, const char *place)
     return rc ? -1 : 0;
 }
 
-/* @return NULL: out of memory */
-static json_t *call_of(const json_t *function, size_t place)
+/* The part of root that a reference leads to. @return NULL: nothing, or it is spelled with escapes */
+static const json_t *follow(const json_t *root, const char *to)
+{
+    char key[128];
+    if (*to != '#') return NULL;
+    for (to++; *to == '/'; to += strcspn(to, "/")) {
+        const size_t n = strcspn(++to, "/");
+        if (n >= sizeof key || memchr(to, '~', n) || memchr(to, '%', n)) return NULL;
+        memcpy(key, to, n);
+        key[n] = '\0';
+        root = json_is_array(root) ? json_array_get(root, (size_t)strtoul(key, NULL, 10)) : json_object_get(root, key);
+    }
+    return *to ? NULL : root;
+}
+
+static int is_type_object(const json_t *type)
+{
+    const json_t *it = json_is_array(type) && json_array_size(type) == 1 ? json_array_get(type, 0) : type;
+    return json_is_string(it) && !strcmp(json_string_value(it), "object");
+}
+
+/* Does the grammar of a schema hold objects only? left: schemas that may be looked at. */
+static int holds_objects(const json_t *root, const json_t *v, int *left)
+{
+    static const char *const lists[] = { "anyOf", "oneOf", "allOf" };
+    const char *ref = json_string_value(json_object_get(v, "$ref"));
+    if (--*left < 0) return 0;
+    if (ref) return holds_objects(root, follow(root, ref), left);
+    if (json_object_get(v, "const") || json_object_get(v, "enum")) return 0;
+    for (int k = 0; k < 3; k++) {
+        const json_t *list = json_object_get(v, lists[k]);
+        int all = json_array_size(list) > 0;
+        for (size_t i = 0; i < json_array_size(list) && all; i++) all = holds_objects(root, json_array_get(list, i), left);
+        if (list) return all;
+    }
+    return is_type_object(json_object_get(v, "type"));
+}
+
+/* @return NULL: a code is in *e */
+static json_t *arguments_of(const json_t *function, struct api_error *e)
+{
+    static const char *const whole[] = { "type", "$ref", "anyOf", "oneOf", "allOf", "const", "enum" };
+    const json_t *given = ask_json_get(function, "parameters");
+    json_t *v = given ? json_deep_copy(given) : json_pack("{s:s, s:{}, s:b}", "type", "object", "properties", "additionalProperties", 0);
+    int has = 0, left = 1000, bad = !v;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) has |= json_object_get(v, whole[i]) != NULL;
+    if (!bad && !has) bad = json_object_set_new(v, "type", json_string("object"));
+    if (!bad && holds_objects(v, v, &left)) return v;
+    json_decref(v);
+    if (bad) api_fail(e, API_internal_error, "tools", "out of memory for the tools");
+    else
+        api_fail(e, API_invalid_value, "tools", "tools: the parameters of %s would hold values that are no objects",
+                 json_string_value(json_object_get(function, "name")));
+    return NULL;
+}
+
+/* @return NULL: out of memory, or a code is in *e */
+static json_t *call_of(const json_t *function, size_t place, struct api_error *e)
 {
     char at[64];
-    const json_t *given = ask_json_get(function, "parameters");
-    json_t *arguments = given ? json_deep_copy(given) : json_pack("{s:s, s:{}, s:b}", "type", "object", "properties",
-                                                                  "additionalProperties", 0);
+    json_t *arguments = arguments_of(function, e);
     snprintf(at, sizeof at, "#/anyOf/%zu/properties/arguments", place);
     if (!arguments || move_refs(arguments, at)) {
         json_decref(arguments);
         return NULL;
     }
-    return json_pack("{s:s, s:{s:{s:O}, s:o}, s:[s,s], s:b}", "type", "object", "properties", "name", "const", json_object_get(function,
-        "name"),
-                     "arguments", arguments, "required", "name", "arguments", "additionalProperties", 0);
+    return json_pack("{s:s, s:{s:{s:O}, s:o}, s:[s,s], s:b}", "type", "object", "properties", "name", "const",
+                     json_object_get(function, "name"), "arguments", arguments, "required", "name", "arguments",
+                     "additionalProperties", 0);
 }
 
-/* @return malloc'd; NULL: out of memory */
-static char *call_schema(const struct ask_tools *t)
+/* @return malloc'd; NULL: out of memory, or a code is in *e */
+static char *call_schema(const struct ask_tools *t, struct api_error *e)
 {
     json_t *list = json_array();
     int bad = !list;
     for (int i = 0; i < t->n && !bad; i++)
         if (ask_tools_allow(t, json_string_value(json_object_get(t->function[i], "name"))))
-            bad = json_array_append_new(list, call_of(t->function[i], json_array_size(list)));
+            bad = json_array_append_new(list, call_of(t->function[i], json_array_size(list), e));
     json_t *schema = bad ? NULL : json_pack("{s:O}", "anyOf", list);
     char *text = schema ? json_dumps(schema, JSON_COMPACT) : NULL;
     json_decref(schema);
@@ -92,7 +146,7 @@ static void put_text_to(struct sink *f, const char *name, const char *word, cons
 }
 
 /* @return malloc'd; NULL: out of memory */
-static char *answer_grammar(const struct ask_tools *t, int thinks)
+static char *answer_grammar(const struct ask_tools *t, enum tool_thoughts thoughts)
 {
     struct sink_memory m = { 0 };
     struct sink f = sink_to_memory(&m);
@@ -103,19 +157,23 @@ static char *answer_grammar(const struct ask_tools *t, int thinks)
         sink_text(&f, "root ::= text-0\n");
         put_text_to(&f, "text", "<tool_call>", "calls", 1);
     } else {
-        sink_format(&f, "root ::= %s\"<tool_call>\" calls\n", thinks ? "(\"<think>\" thought-0)? " : "");
-        if (thinks) put_text_to(&f, "thought", "</think>", "blanks", 0);
-        if (thinks) sink_text(&f, "blanks ::= \"\\n\"{0,2}\n");
+        static const char *const roots[] = { "\"<tool_call>\" calls", "(\"<think>\" thought-0 | \"<tool_call>\" calls)", "thought-0" };
+        sink_format(&f, "root ::= %s\n", roots[thoughts]);
+        if (thoughts != THOUGHTS_NONE) {
+            put_text_to(&f, "thought", "</think>", "rest", 0);
+            sink_text(&f, "rest ::= \"\\n\"{0,2} \"<tool_call>\" calls\n");
+        }
     }
     if (!f.failed) return m.p;
     free(m.p);
     return NULL;
 }
 
-int tool_grammar_make(struct ask_tools *t, int thinks, struct api_error *e)
+int tool_grammar_make(struct ask_tools *t, enum tool_thoughts thoughts, struct api_error *e)
 {
     if (t->mode == TOOLS_OFF || !t->is_held) return API_OK;
-    t->schema = call_schema(t);
-    t->grammar = answer_grammar(t, thinks);
+    t->schema = call_schema(t, e);
+    t->grammar = answer_grammar(t, thoughts);
+    if (e->code != API_OK) return (int)e->code;
     return t->schema && t->grammar ? API_OK : api_fail(e, API_internal_error, "tools", "out of memory for the tools");
 }

@@ -58,13 +58,14 @@ def with_template(path, to, template):
 
 
 @contextlib.contextmanager
-def model_with_tools():
-    """The path of LM with a template that has tools, and a place for thoughts."""
+def model_with_tools(thinks=False):
+    """The path of LM with a template that has tools, and a place for thoughts, in which each answer begins if it thinks."""
     with open(os.path.join(SOURCE, "tests/data/chat_templates.json")) as f:
         template = next(t["template"] for t in json.load(f) if t["name"] == "tools, after an optional system text")
     end = "{%- endif %}"
-    template = template.rstrip().removesuffix(end) + "{%- if enable_thinking is defined and enable_thinking is false %}" \
-        "{{- '<think>\\n\\n</think>\\n\\n' }}" + end + end
+    place = "{{- '<think>\\n' }}" if thinks else "{%- if enable_thinking is defined and enable_thinking is false %}" \
+        "{{- '<think>\\n\\n</think>\\n\\n' }}" + end
+    template = template.rstrip().removesuffix(end) + place + end
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "tools.gguf")
         with_template(LM, path, template)

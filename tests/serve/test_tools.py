@@ -124,6 +124,18 @@ def test_a_text_may_precede_strict_calls(s):
     assert n_calls >= 2, n_calls
 
 
+def test_thoughts_that_the_prompt_begins_end_before_a_call():
+    with model_with_tools(thinks=True) as path, Server(model=("-m", path)) as s:
+        ends = 0
+        for seed in range(8):
+            one = choice(s, tools=[NOW], tool_choice="required", parallel_tool_calls=False, temperature=2, seed=seed, max_tokens=900)
+            text = one["message"]["content"] or ""
+            assert not text.startswith("<think>") and not text.startswith("<tool_call>"), one
+            assert ("tool_calls" in one["message"]) == text.endswith("</think>") or one["finish_reason"] == "length", one
+            ends += "tool_calls" in one["message"]
+        assert ends >= 4, ends
+
+
 def test_models_whose_template_has_no_tools():
     with Server(model=("-m", LM)) as s:
         status, answer = chat(s, tools=[NOW])

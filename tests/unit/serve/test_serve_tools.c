@@ -25,7 +25,7 @@ static void request_read(struct request *r, const char *fields)
     r->root = json_loads(fields, 0, NULL);
     assert_non_null(r->root);
     ask_tools_read(&r->tools, r->root, &r->e);
-    if (r->e.code == API_OK) tool_grammar_make(&r->tools, 1, &r->e);
+    if (r->e.code == API_OK) tool_grammar_make(&r->tools, THOUGHTS_MAY, &r->e);
     if (r->e.code != API_OK) fail_msg("%s: %s", fields, r->e.message);
 }
 
@@ -93,7 +93,7 @@ static void test_a_schema_has_the_calls_that_are_allowed(void **state)
                                         "guments/$defs/t\"}},"
                                         "\"$defs\":{\"t\":{\"type\":\"string\"}}}},\"required\":[\"name\",\"arguments\"],\"additionalPro"
                                         "perties\":false}]}");
-    assert_non_null(strstr(r.tools.grammar, "root ::= (\"<think>\" thought-0)? \"<tool_call>\" calls\n"));
+    assert_non_null(strstr(r.tools.grammar, "root ::= (\"<think>\" thought-0 | \"<tool_call>\" calls)\n"));
     request_end(&r);
     request_read(&r, "{\"tools\":[" NOW "," WEATHER "],\"tool_choice\":" NOW ",\"parallel_tool_calls\":false}");
     assert_null(strstr(r.tools.schema, "weather"));
@@ -164,6 +164,43 @@ static void test_grammars_hold_answers(void **state)
             if (!accepts(&r.tools, grammars[i].yes[k])) fail_msg("%s: '%s' is refused", grammars[i].fields, grammars[i].yes[k]);
         for (int k = 0; k < 10 && grammars[i].no[k]; k++)
             if (accepts(&r.tools, grammars[i].no[k])) fail_msg("%s: '%s' is accepted", grammars[i].fields, grammars[i].no[k]);
+        request_end(&r);
+    }
+}
+
+static void test_thoughts_that_have_begun_end_before_a_call(void **state)
+{
+    (void)state;
+    struct request r = { .root = json_loads("{\"tools\":[" NOW "],\"tool_choice\":\"required\"}", 0, NULL) };
+    assert_int_equal(ask_tools_read(&r.tools, r.root, &r.e), API_OK);
+    assert_int_equal(tool_grammar_make(&r.tools, THOUGHTS_OPEN, &r.e), API_OK);
+    assert_true(accepts(&r.tools, "hm <\n</think>\n\n" HELD_NOW));
+    assert_true(accepts(&r.tools, "</think>" HELD_NOW));
+    assert_false(accepts(&r.tools, HELD_NOW));
+    assert_false(accepts(&r.tools, "hm"));
+    request_end(&r);
+}
+
+/* Arguments are an object in any case: a schema without a type means one, and others than of objects are refused. */
+static void test_arguments_are_objects(void **state)
+{
+    (void)state;
+    static const struct { const char *parameters; int is_held; } it[] = {
+        { "{}", 1 }, { "{\"description\":\"x\"}", 1 }, { "{\"properties\":{}}", 1 }, { "{\"type\":\"object\"}", 1 },
+        { "{\"$ref\":\"#/$defs/a\",\"$defs\":{\"a\":{\"type\":\"object\"}}}", 1 }, { "{\"$ref\":\"#\"}", 0 },
+        { "{\"anyOf\":[{\"type\":\"object\"},{\"$ref\":\"#/anyOf/0\"}]}", 1 }, { "{\"anyOf\":[{\"type\":\"integer\"}]}", 0 },
+        { "{\"type\":\"object\",\"anyOf\":[{\"type\":\"integer\"}]}", 0 }, { "{\"enum\":[1]}", 0 }, { "{\"$ref\":\"#/no\"}", 0 },
+    };
+    for (size_t i = 0; i < sizeof it / sizeof *it; i++) {
+        char body[400];
+        snprintf(body, sizeof body, "{\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"now\",\"parameters\":%s}}],"
+                 "\"tool_choice\":\"required\"}", it[i].parameters);
+        struct request r = { .root = json_loads(body, 0, NULL) };
+        assert_int_equal(ask_tools_read(&r.tools, r.root, &r.e), API_OK);
+        const int rc = tool_grammar_make(&r.tools, THOUGHTS_NONE, &r.e);
+        if ((rc == API_OK) != it[i].is_held) fail_msg("%s: %d %s", it[i].parameters, rc, r.e.message);
+        if (rc == API_OK && (!accepts(&r.tools, HELD_NOW) || accepts(&r.tools, HELD("{\"name\": \"now\", \"arguments\": 9}"))))
+            fail_msg("%s: no object", it[i].parameters);
         request_end(&r);
     }
 }
@@ -344,6 +381,8 @@ int main(void)
         cmocka_unit_test(test_a_definition_is_spelled_as_in_python),
         cmocka_unit_test(test_a_schema_has_the_calls_that_are_allowed),
         cmocka_unit_test(test_grammars_hold_answers),
+        cmocka_unit_test(test_thoughts_that_have_begun_end_before_a_call),
+        cmocka_unit_test(test_arguments_are_objects),
         cmocka_unit_test(test_calls_are_read_from_a_text),
         cmocka_unit_test(test_many_blanks_are_text),
         cmocka_unit_test(test_a_listener_ends_the_text),
