@@ -1152,7 +1152,8 @@ typedef struct steno_generate_params {
     const char *grammar;      /* GBNF; NULL: any text */
     const char *grammar_rule; /* its start rule; NULL: "root" */
     const char *json_schema;  /* JSON schema that the text must satisfy; NULL: none. With a grammar: JSON of the schema is its rule
-                                 json-schema, and it defines no other rules that a grammar of the schema has */
+                                 json-schema, which it uses. It must then not define any, array, boolean, char, date, fraction, hex, member,
+                                 more, null, number, object, string, time, unit, whole, ws, nor s and a number, alone or before - */
     const char *const *stop; /* [n_stop] texts that end the result and are not part of it; UTF-8 */
     int32_t n_stop;
     int32_t ignore_eos;      /* 1: never choose an end of text */

@@ -392,6 +392,32 @@ static int check_finding(const struct param_check *j)
     return STENO_OK;
 }
 
+/* Behind a text or a set of characters that begins at s. */
+static const char *behind_quoted(const char *s)
+{
+    const char end = *s == '[' ? ']' : '"';
+    for (s++; *s && *s != end; s++) s += *s == '\\' && s[1];
+    return s + (*s != 0);
+}
+
+static size_t name_length(const char *s)
+{
+    return strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-");
+}
+
+/* Is the name of a rule in a grammar, apart from comments and texts? */
+static int grammar_names(const char *s, const char *name)
+{
+    while (*s) {
+        const size_t n = name_length(s);
+        if (n && n == strlen(name) && !memcmp(s, name, n)) return 1;
+        if (*s == '#') s += strcspn(s, "\n");
+        else if (*s == '"' || *s == '[') s = behind_quoted(s);
+        else s += n ? n : 1;
+    }
+    return 0;
+}
+
 static int check_generating(const struct param_check *j)
 {
     const steno_generate_params *p = j->p;
@@ -399,7 +425,7 @@ static int check_generating(const struct param_check *j)
     for (size_t i = 0; i < sizeof drawing / sizeof *drawing && !(p->temperature > 0); i++)
         if (param_is_explicit(j, drawing[i]))
             return param_refuse(j, "{%s} is of sampling, and needs {temperature} above 0", drawing[i]);
-    if (p->grammar && p->json_schema && !strstr(p->grammar, "json-schema"))
+    if (p->grammar && p->json_schema && !grammar_names(p->grammar, "json-schema"))
         return param_refuse(j, "{grammar} does not use json-schema, the rule of {json_schema}: use it, or give one of them");
     if (p->grammar_rule && !p->grammar) return param_refuse(j, "{grammar_rule} needs {grammar}");
     if (p->grammar && !*p->grammar) return param_refuse(j, "{grammar} is empty: give at least one rule, or leave it out");

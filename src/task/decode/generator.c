@@ -343,6 +343,15 @@ static int check_stops(steno_session *s, const steno_generate_params *p)
     return STENO_OK;
 }
 
+/* A rule that never ends may be one of the schema, whose rules are the first lines. @return rc, or that of json_schema_blame */
+static int blame_schema(const steno_generate_params *p, uint32_t n_lines, int rc, steno_error *e)
+{
+    static const char mark[] = "line ";
+    const char *line = strstr(e->text, mark);
+    if (!p->json_schema || !line || strtoul(line + sizeof mark - 1, NULL, 10) > n_lines) return rc;
+    return json_schema_blame(p->json_schema, strlen(p->json_schema), rc, e);
+}
+
 /* Text ids are those with bytes of their own. With a grammar, all other ids are barred. */
 static int open_grammar(struct generator *c)
 {
@@ -351,9 +360,11 @@ static int open_grammar(struct generator *c)
     struct parsed_grammar *g = &c->s->grammar;
     steno_error *e = &c->s->error;
     struct buf rules = { 0 };
+    uint32_t n_lines = 0;
     if (!p->grammar && !p->json_schema) return STENO_OK;
     const char *of_schema = p->grammar ? "json-schema" : "root";
     int rc = p->json_schema ? json_schema_grammar(&rules, of_schema, p->json_schema, strlen(p->json_schema), e) : STENO_OK;
+    for (size_t i = 0; i < rules.len; i++) n_lines += rules.p[i] == '\n';
     if (p->grammar) {
         buf_str(&rules, p->grammar);
         buf_add(&rules, "", 1); /* the root rule is part of the key */
@@ -364,7 +375,7 @@ static int open_grammar(struct generator *c)
     if (!rc && (!g->matcher || g->text.len != rules.len || memcmp(g->text.p, rules.p, rules.len) != 0)) {
         parsed_grammar_free(g);
         rc = grammar_open(&g->grammar, rules.p, p->grammar ? p->grammar_rule : NULL, e);
-        if (rc && p->json_schema && !p->grammar) rc = json_schema_blame(p->json_schema, strlen(p->json_schema), rc, e);
+        if (rc) rc = blame_schema(p, n_lines, rc, e);
         if (!rc) rc = matcher_open(&g->matcher, g->grammar, v, c->n_text, -1, e);
         g->text = rules;
         rules = (struct buf){ 0 };

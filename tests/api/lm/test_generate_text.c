@@ -191,6 +191,19 @@ static void test_impossible_parameters_are_refused_by_name(void **state)
     p = params_of();
     p.grammar = p.json_schema = "x";
     refused(&p, "does not use json-schema");
+    static const char *const unused[] = { "root ::= my-json-schema\nmy-json-schema ::= \"x\"", "# json-schema\nroot ::= \"x\"",
+                                          "root ::= \"json-schema\" [json-schema\\]]", "root ::= \"\\\"json-schema\"" };
+    p.json_schema = "{}";
+    for (size_t i = 0; i < sizeof unused / sizeof *unused; i++) {
+        p.grammar = unused[i];
+        refused(&p, "does not use json-schema");
+    }
+    p.grammar = "root ::= json-schema";
+    p.json_schema = "{\"properties\":{\"a\":{\"$ref\":\"#\"}},\"required\":[\"a\"]}";
+    refused(&p, "json_schema, the whole: it never ends");
+    p.grammar = "root ::= json-schema | s2\ns2 ::= \"x\" s2";
+    p.json_schema = "{\"type\":\"null\"}";
+    refused(&p, "rule \"s2\" never ends");
     p = params_of();
     p.should_abort = abort_at_once;
     p.user = &asked;
