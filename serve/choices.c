@@ -268,12 +268,27 @@ static void timings_add(steno_timings *to, const steno_timings *t)
     to->decode_us += t->decode_us;
 }
 
-/* A schema that no grammar can hold is one of the tools. */
+/* The function at this place of a schema of calls: a number among those that are allowed. @return its number, or -1 */
+static int allowed_function(const struct ask_tools *t, unsigned long place)
+{
+    for (int i = 0; i < t->n; i++)
+        if (ask_tools_allow(t, json_string_value(json_object_get(t->function[i], "name"))) && !place--) return i;
+    return -1;
+}
+
+/* A fault of the schema that the server made of the tools is one of the tools, at a place that the client knows. */
 static struct api_error with_field(const struct api_error *e, const struct ask_tools *tools)
 {
+    static const char schema[] = "json_schema, ", list[] = "/anyOf/", arguments[] = "/properties/arguments";
     struct api_error of_tools = { 0 };
-    if (!tools->schema || strncmp(e->message, "json_schema, ", 13) != 0) return *e;
-    api_fail(&of_tools, e->code, "tools", "tools, as a schema of calls: %.400s", e->message + 13);
+    if (!tools->schema || strncmp(e->message, schema, sizeof schema - 1) != 0) return *e;
+    const char *at = e->message + sizeof schema - 1;
+    char *behind = NULL;
+    const int has_place = !strncmp(at, list, sizeof list - 1);
+    const int i = has_place ? allowed_function(tools, strtoul(at + sizeof list - 1, &behind, 10)) : -1;
+    if (i < 0 || strncmp(behind, arguments, sizeof arguments - 1) != 0)
+        api_fail(&of_tools, e->code, "tools", "the schema of the tools: %.400s", at);
+    else api_fail(&of_tools, e->code, "tools", "tools[%d].function.parameters%.400s", i, behind + sizeof arguments - 1);
     return of_tools;
 }
 
