@@ -255,12 +255,15 @@ static const char torch_again[] = "load and save it with torch, or unpack it and
 /* Is this entry of torch.save? */
 static int is_torch_entry(const char *name, size_t n)
 {
-    static const char *const known_name[] = { "data.pkl", "byteorder", "version", ".format_version", ".storage_alignment" };
-    const char *slash = memchr(name, '/', n);
-    const size_t left = slash ? n - (size_t)(slash + 1 - name) : 0;
-    for (size_t i = 0; left && i < sizeof known_name / sizeof *known_name; i++)
-        if (left == strlen(known_name[i]) && !memcmp(slash + 1, known_name[i], left)) return 1;
-    return left > 5 && (!memcmp(slash + 1, "data/", 5) || !memcmp(slash + 1, ".data/", 6));
+    static const char *const known_name[] = { "data.pkl", "byteorder", ".format_version", ".storage_alignment", ".data/serialization_id" };
+    const char *slash = memchr(name, '/', n), *s = slash ? slash + 1 : name + n;
+    const size_t left = n - (size_t)(s - name);
+    for (size_t i = 0; i < sizeof known_name / sizeof *known_name; i++)
+        if (left == strlen(known_name[i]) && !memcmp(s, known_name[i], left)) return 1;
+    if (left <= 5 || memcmp(s, "data/", 5) != 0) return 0;
+    for (size_t i = 5; i < left; i++)
+        if (s[i] < '0' || s[i] > '9') return 0;
+    return 1;
 }
 
 /* torch.save stores its entries uncompressed, all below one folder. An archive that begins otherwise is not from torch.save. */
