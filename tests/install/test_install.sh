@@ -3,6 +3,7 @@
 #
 # Installs STENO_BUILD into a fresh folder and moves that; runs the installed program; builds the examples of the documentation against what
 # was installed, with the very command that they give for it, once more statically, and through CMake's find_package; and runs one of each.
+# Last, a small build folder with several configurations.
 set -euo pipefail
 
 : "${STENO_BUILD:?}" "${STENO_SOURCE:?}" "${STENO_LIBDIR:=lib}"
@@ -97,4 +98,15 @@ endforeach()
 END
 "$CMAKE" -S "$tmp" -B "$tmp/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$CC" >/dev/null
 "$CMAKE" --build "$tmp/build" >/dev/null
+
+# What is not built yet is built in the configuration that is installed.
+mkdir "$tmp/small"
+printf 'int main(void) { return 0; }\n' >"$tmp/small/one.c"
+printf 'cmake_minimum_required(VERSION 3.22)\nproject(small LANGUAGES C)\nadd_executable(one one.c)\n' >"$tmp/small/CMakeLists.txt"
+"$CMAKE" -G "Ninja Multi-Config" -S "$tmp/small" -B "$tmp/small/build" -DCMAKE_C_COMPILER="$CC" >/dev/null
+for config in Release Debug; do
+    "$CMAKE" -Dnames=one "-Dfiles=$tmp/small/build/$config/one" "-Dbuild=$tmp/small/build" -DCMAKE_INSTALL_CONFIG_NAME=$config \
+        -P "$STENO_SOURCE/cmake/InstallBuilds.cmake" >/dev/null
+    "$tmp/small/build/$config/one"
+done
 echo "installed tree: $n examples built through pkg-config and find_package"
