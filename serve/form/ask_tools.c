@@ -43,18 +43,19 @@ static const char *name_of(const json_t *function, const char *name, struct api_
 static int read_tool(struct ask_tools *t, const json_t *tool, struct api_error *e)
 {
     char name[32];
-    int is_strict = 0;
     snprintf(name, sizeof name, "tools[%d]", t->n);
     const json_t *f = function_of(tool, name, e);
     const char *text = f ? name_of(f, name, e) : NULL;
     if (!text) return (int)e->code;
     if (ask_tools_allow(t, text)) return api_fail(e, API_invalid_value, name, "%s: there are two functions %s", name, text);
     const json_t *parameters = ask_json_get(f, "parameters"), *type = ask_json_get(parameters, "type");
-    const char *type_name = json_string_value(type);
+    const char *type_name = json_string_value(json_array_size(type) == 1 ? json_array_get(type, 0) : type);
     if (parameters && (!json_is_object(parameters) || (type && (!type_name || strcmp(type_name, "object") != 0))))
         return api_fail(e, API_invalid_value, name, "%s: function.parameters is not a JSON schema of an object", name);
-    if (ask_json_flag(f, "strict", &is_strict, e) != API_OK) return (int)e->code;
-    t->is_held |= is_strict;
+    const json_t *strict = ask_json_get(f, "strict");
+    if (strict && !json_is_boolean(strict))
+        return api_fail(e, API_invalid_value, name, "%s: function.strict is neither true nor false", name);
+    t->is_held |= json_is_true(strict);
     struct sink_memory memory = { 0 };
     struct sink s = sink_to_memory(&memory);
     put_json_text(&s, tool);

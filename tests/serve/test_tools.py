@@ -114,6 +114,10 @@ def test_what_a_grammar_cannot_hold_is_refused(s):
     assert chat(s, tools=[wrong], max_tokens=5)[0] == 200
     strict = {**wrong, "function": {**wrong["function"], "strict": True}}
     assert chat(s, tools=[strict], max_tokens=5)[0] == 400
+    listed = {"type": "function", "function": {"name": "f", "parameters": {"type": ["object"], "additionalProperties": False}}}
+    assert choice(s, tools=[listed], tool_choice="required", parallel_tool_calls=False)["finish_reason"] == "tool_calls"
+    status, answer = chat(s, tools=[NOW, {"type": "function", "function": {"name": "f", "strict": 1}}])
+    assert status == 400 and answer["error"]["param"] == "tools[1]", answer
     status, answer = chat(s, tools=[NOW], response_format={"type": "json_object"})
     assert status == 400 and answer["error"]["param"] == "response_format", answer
 
