@@ -95,7 +95,7 @@ int parakeet_take_ggml(struct weights *w, steno_error *e)
     if (!parakeet_is_ggml(w)) return STENO_OK;
     const struct meta_entry *fft = meta_find(&w->meta, "tdt.n_fft"), *pieces = meta_find(&w->meta, "tdt.n_vocab");
     if (fft->i != 512)
-        return err_set(e, STENO_EUNSUPPORTED, "%s: n_fft is %d, this version supports 512", w->name, (int)fft->i);
+        return err_set(e, STENO_EUNSUPPORTED, "%s: tdt.n_fft is %d, this version supports 512", w->name, (int)fft->i);
     const struct meta_entry scale = { .key = "encoder_config.scale_input", .kind = META_BOOL, .i = 0, .source = w->name };
     int rc = parakeet_add_number(w, "vocab_size", "tdt.n_vocab", pieces->i + 1, e);
     if (!rc) rc = meta_add(&w->meta, &scale, e);

@@ -78,8 +78,12 @@ static int check_others(const struct weights *w, steno_error *e)
 {
     const char *decoder = meta_text(&w->meta, "decoder._target_", "");
     if (strstr(decoder, "Stateless")) return parakeet_refuse(w, "decoder._target_", decoder, "an LSTM", e);
-    if (meta_find(&w->meta, "decoding.big_blank_durations.0") || meta_find(&w->meta, "loss.multiblank_rnnt_kwargs.big_blank_durations.0"))
-        return parakeet_refuse(w, "big_blank_durations", "set", "one blank", e);
+    static const char *const blanks[] = { "decoding.big_blank_durations", "loss.multiblank_rnnt_kwargs.big_blank_durations" };
+    for (int i = 0; i < 2; i++) {
+        char first[64];
+        snprintf(first, sizeof first, "%s.0", blanks[i]);
+        if (meta_find(&w->meta, first)) return parakeet_refuse(w, blanks[i], "set", "one blank", e);
+    }
     return STENO_OK;
 }
 

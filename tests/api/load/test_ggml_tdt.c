@@ -34,6 +34,7 @@ static const struct { size_t at; uint32_t v; const char *says; } numbers[] = {
     { STATE, 16, "want [16" }, { STATE, 0, "tdt.n_audio_state is 0" }, { HEADS, 3, "3 heads do not divide a width of 8" },
     { LAYERS, 2, "tensor encoder.layers.1." }, { LAYERS, 1025, "tdt.n_audio_layer is 1025, want 1..1024" },
     { MELS, 9, "mel filters are [8, 257], want [9, 257]" }, { FTYPE, 99, "ftype 99 is unknown" },
+    { FFT, 513, ": tdt.n_fft is 513, this version supports 512" },
     { FFT, 1024, "mel filters are [8, 257], want [8, 513]" }, { FACTOR, 4, ": tdt.subsampling_factor is 4, this version supports 8" },
     { CHANNELS, 3, "want [3" }, { KERNEL, 4, "a filter of 4 taps, want an odd number" }, { KERNEL, 5, "want [8, 5]" },
     { PRED, 16, "want [6, 16]" }, { PRED_LAYERS, 2, "tensor decoder.prediction.dec_rnn.lstm." },
