@@ -360,23 +360,28 @@ void lm_ids_to_bytes(const steno_model *m, const int32_t *ids, int32_t n, struct
 static const char *const lm_spare[] = { "*rotary_emb.inv_freq", "vision_tower.*", "model.vision_tower.*", "multi_modal_projector.*",
                                         "model.multi_modal_projector.*", "v.*", "mm.*", "lm_head.weight", NULL };
 
-static const char *const llama_types[] = { "llama", "mistral", NULL }, *const qwen3_types[] = { "qwen3", NULL };
-static const char *const gemma_types[] = { "gemma", NULL }, *const gemma3_types[] = { "gemma3_text", "gemma3", NULL };
+static const struct lm_type llama_types[] = { { .name = "llama", .heads = 32, .ctx = 2048 },
+                                              { .name = "mistral", .heads = 32, .kv_heads = 8, .ctx = 131072, .window = 4096 }, { 0 } };
+static const struct lm_type qwen3_types[] = {
+    { .name = "qwen3", .heads = 32, .kv_heads = 32, .d_head = 128, .ctx = 32768, .window = 4096 }, { 0 },
+};
+static const struct lm_type gemma_types[] = { { .name = "gemma", .heads = 16, .kv_heads = 16, .d_head = 256, .ctx = 8192 }, { 0 } };
+#define GEMMA3 .heads = 8, .kv_heads = 4, .d_head = 256, .ctx = 131072, .window = 4096, .pre_attn = 256
+static const struct lm_type gemma3_types[] = { { .name = "gemma3_text", GEMMA3 }, { .name = "gemma3", GEMMA3 }, { 0 } };
 
 /* LLaMA 2 and 3, and models of that type (Touvron et al. 2023; Dubey et al. 2024), including Mistral's (Jiang et al. 2023), whose first
  * versions have a sliding window in all layers. */
-LM_FAMILY(llama, .name = "llama", .types = llama_types, .flags = LM_GGUF_NEIGHBOURS | LM_WINDOWS | LM_ONE_BASE, .eps = 1e-5,
-          .rope_base = 1e4, .pattern = INT32_MAX);
+LM_FAMILY(llama, .name = "llama", .types = llama_types, .flags = LM_GGUF_NEIGHBOURS | LM_WINDOWS | LM_ONE_BASE, .rope_base = 1e4,
+          .pattern = INT32_MAX);
 /* Yang et al. 2025. */
-LM_FAMILY(qwen3, .name = "qwen3", .types = qwen3_types, .flags = LM_QK_NORM, .eps = 1e-6, .rope_base = 1e6,
-          .usual = { 32, 32, 128, 32768 });
+LM_FAMILY(qwen3, .name = "qwen3", .types = qwen3_types, .flags = LM_QK_NORM, .rope_base = 1e4);
 /* Gemma Team 2024. */
-LM_FAMILY(gemma, .name = "gemma", .types = gemma_types, .flags = LM_NORMS_LESS_ONE | LM_SCALED_EMBEDDING | LM_GELU | LM_TIED, .eps = 1e-6,
-          .rope_base = 1e4, .usual = { 16, 16, 256, 8192 });
+LM_FAMILY(gemma, .name = "gemma", .types = gemma_types, .flags = LM_NORMS_LESS_ONE | LM_SCALED_EMBEDDING | LM_GELU | LM_TIED,
+          .rope_base = 1e4);
 /* Gemma Team 2025: five of six layers have a sliding window. */
 LM_FAMILY(gemma3, .name = "gemma3", .types = gemma3_types,
-          .flags = LM_QK_NORM | LM_POST_NORMS | LM_NORMS_LESS_ONE | LM_SCALED_EMBEDDING | LM_GELU | LM_TIED | LM_WINDOWS, .eps = 1e-6,
-          .rope_base = 1e6, .pattern = 6, .usual = { 8, 4, 256, 131072 });
+          .flags = LM_QK_NORM | LM_POST_NORMS | LM_NORMS_LESS_ONE | LM_SCALED_EMBEDDING | LM_GELU | LM_TIED | LM_WINDOWS,
+          .rope_base = 1e6, .pattern = 6);
 
 const struct lm_arch *const lm_llama = &arch_llama, *const lm_qwen3 = &arch_qwen3, *const lm_gemma = &arch_gemma,
                             *const lm_gemma3 = &arch_gemma3;

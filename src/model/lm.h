@@ -20,16 +20,20 @@ enum lm_flag {
     LM_ONE_BASE = 256       /* with the same base as the others */
 };
 
-/* Sizes that transformers takes where config.json has none. 0: as in the model itself */
-struct lm_usual { int32_t heads, kv_heads, d_head, ctx; };
+/* A model_type of config.json, and what transformers takes where config.json has none. Sizes of 0: as in the model itself */
+struct lm_type {
+    const char *name;
+    int32_t heads, kv_heads, d_head, ctx;
+    int32_t window;              /* 0: config.json has no such setting */
+    double pre_attn;             /* the scores are divided by its root; 0: the width of a head */
+};
 
 struct lm_arch {
     const char *name;            /* general.architecture of GGUF files, and prefix of their keys */
-    const char *const *types;    /* model_type of config.json; ends with NULL */
+    const struct lm_type *types; /* ends with one without a name; the first one is also that of networks in other models */
     unsigned flags;
-    double eps, rope_base;       /* defaults */
+    double rope_base;            /* default */
     int32_t pattern;
-    struct lm_usual usual;
 };
 
 enum lm_scaling { LM_ROPE_PLAIN, LM_ROPE_LINEAR, LM_ROPE_LLAMA3, LM_ROPE_YARN };

@@ -6,12 +6,14 @@
 #include <string.h>
 #include "model/lm.h"
 
+enum { YARN_FAST = 32, YARN_SLOW = 1 }; /* by default */
 enum { WORD_SZ = 160, LAYERS_MAX = 256, LM_HEADS_MAX = 1024, LM_HEAD_MAX = 1 << 12, WIDTH_MAX = 1 << 17, CTX_MAX = 1 << 24 };
 
 /* Where settings are looked up. */
 struct lm_words {
     const struct weights *w;
     const struct lm_arch *arch;
+    const struct lm_type *type;
     int is_gguf;
     const char *nested; /* "text_config." or "" */
     steno_error *e;
@@ -19,15 +21,20 @@ struct lm_words {
 
 static int is_nested(const struct weights *w) { return meta_find(&w->meta, "text_config.hidden_size") != NULL; }
 
+/* @return the type of config.json; NULL: another architecture's */
+static const struct lm_type *find_type(const struct weights *w, const struct lm_arch *arch)
+{
+    const char *name = meta_text(&w->meta, is_nested(w) ? "text_config.model_type" : "model_type", NULL);
+    if (!name) name = meta_text(&w->meta, "model_type", "");
+    for (const struct lm_type *t = arch->types; t->name; t++)
+        if (!strcmp(name, t->name)) return t;
+    return NULL;
+}
+
 int lm_match(const struct weights *w, const struct lm_arch *arch)
 {
     const char *gguf = meta_text(&w->meta, "general.architecture", NULL);
-    const char *type = meta_text(&w->meta, is_nested(w) ? "text_config.model_type" : "model_type", NULL);
-    if (gguf) return !strcmp(gguf, arch->name);
-    if (!type) type = meta_text(&w->meta, "model_type", "");
-    for (const char *const *t = arch->types; *t; t++)
-        if (!strcmp(type, *t)) return 1;
-    return 0;
+    return gguf ? !strcmp(gguf, arch->name) : find_type(w, arch) != NULL;
 }
 
 /* The key in the spelling of the current file. NULL: that spelling has none, or its value there is null. */
@@ -138,20 +145,22 @@ static int check_experts(const struct lm_words *q)
 /* Folders may leave out sizes that their type has by default. A null is no default: it means what the others give. */
 static void take_usual(struct lm_dims *d, const struct lm_words *q)
 {
-    const struct lm_usual *u = &q->arch->usual;
     char key[WORD_SZ];
     if (q->is_gguf) return;
-    d->heads = u->heads;
-    if (word(key, q, "num_key_value_heads", NULL)) d->kv_heads = u->kv_heads;
-    if (word(key, q, "head_dim", NULL)) d->d_head = u->d_head;
-    if (u->ctx) d->ctx = u->ctx;
+    d->heads = q->type->heads;
+    if (word(key, q, "num_key_value_heads", NULL)) d->kv_heads = q->type->kv_heads;
+    if (word(key, q, "head_dim", NULL)) d->d_head = q->type->d_head;
+    if (word(key, q, "sliding_window", NULL)) d->window = q->type->window;
+    d->ctx = q->type->ctx;
 }
 
 static int read_shape(struct lm_dims *d, const struct lm_words *q)
 {
+    const int may_have_window = q->is_gguf || q->type->window;
     int rc = check_experts(q);
     take_usual(d, q);
-    for (size_t i = 0; i < sizeof shape_rows / sizeof *shape_rows && !rc; i++) rc = read_whole(d, q, &shape_rows[i]);
+    for (size_t i = 0; i < sizeof shape_rows / sizeof *shape_rows && !rc; i++)
+        if (may_have_window || shape_rows[i].at != AT(window)) rc = read_whole(d, q, &shape_rows[i]);
     if (rc) return rc;
     if (!d->kv_heads) d->kv_heads = d->heads;
     if (!d->d_head) d->d_head = d->d / d->heads;
@@ -183,7 +192,7 @@ static int read_yarn(struct lm_rope_scaling *s, const struct lm_words *q, const 
     int rc = STENO_OK;
     for (int i = 0; i < 4 && !rc; i++) {
         snprintf(key, sizeof key, "%s.%s", group, part[i]);
-        rc = read_number(&number[i], q, key, NULL, 0, 1e6);
+        rc = read_number(&number[i], q, key, NULL, i ? 0 : 1e-6, 1e6); /* a gain of 0 would leave no positions */
     }
     if (!rc && !(number[3] > 0)) s->factor = (double)ctx / s->context;
     const double grown = s->factor > 1 ? 0.1 * log(s->factor) : 0;
@@ -195,6 +204,7 @@ static int read_yarn(struct lm_rope_scaling *s, const struct lm_words *q, const 
 
 static int read_scaling(struct lm_rope_scaling *s, const struct lm_words *q, const char *group, int32_t ctx)
 {
+    static const char context[] = "original_max_position_embeddings"; /* that of the model comes before that of the group */
     char key[5][WORD_SZ], word_of[WORD_SZ];
     static const char *const part[] = { "factor", "low_freq_factor", "high_freq_factor", "beta_fast", "beta_slow" };
     for (int i = 0; i < 5; i++) snprintf(key[i], WORD_SZ, "%s.%s", group, part[i]);
@@ -213,10 +223,13 @@ static int read_scaling(struct lm_rope_scaling *s, const struct lm_words *q, con
     int rc = read_number(&s->factor, q, key[0], NULL, 1e-6, 1e6);
     if (!rc) rc = read_number(&s->low, q, key[1], NULL, 1e-6, 1e6);
     if (!rc) rc = read_number(&s->high, q, key[2], NULL, 1e-6, 1e6);
-    if (!rc) rc = read_number(&s->fast, q, key[3], NULL, 1e-6, 1e6);
-    if (!rc) rc = read_number(&s->slow, q, key[4], NULL, 1e-6, 1e6);
-    snprintf(word_of, sizeof word_of, "%s.original_max_position_embeddings", group);
+    if (!rc) rc = read_number(&s->fast, q, key[3], NULL, 0, 1e6);
+    if (!rc) rc = read_number(&s->slow, q, key[4], NULL, 0, 1e6);
+    if (!(s->fast > 0)) s->fast = YARN_FAST; /* for transformers, 0 is no value */
+    if (!(s->slow > 0)) s->slow = YARN_SLOW;
+    snprintf(word_of, sizeof word_of, "%s.%s", group, context);
     if (!rc) rc = read_whole(s, q, &(struct whole){ word_of, NULL, 1, CTX_MAX, 1, offsetof(struct lm_rope_scaling, context) });
+    if (!rc) rc = read_whole(s, q, &(struct whole){ context, NULL, 1, CTX_MAX, 1, offsetof(struct lm_rope_scaling, context) });
     if (!rc && s->kind == LM_ROPE_YARN) rc = read_yarn(s, q, group, ctx);
     if (!rc && s->kind == LM_ROPE_LLAMA3 && !(s->high > s->low))
         rc = err_set(q->e, STENO_EFORMAT, "%s: %s.high_freq_factor is %g, want more than low_freq_factor, %g", q->w->name, group,
@@ -229,10 +242,9 @@ static int read_gguf_scaling(struct lm_rope_scaling *s, const struct lm_words *q
     char key[WORD_SZ];
     snprintf(key, sizeof key, "%.60s.rope.scaling.type", q->arch->name);
     const char *kind = meta_text(&q->w->meta, key, "none");
-    double linear = 0;
-    double gain = 0;
+    double linear = 0, gain = 1;
     int rc = read_number(&linear, q, NULL, "rope.scale_linear", 1e-6, 1e6); /* in old files */
-    if (!rc) rc = read_number(&gain, q, NULL, "rope.scaling.attn_factor", 0, 1e6);
+    if (!rc) rc = read_number(&gain, q, NULL, "rope.scaling.attn_factor", 1e-6, 1e6);
     if (!rc) rc = read_number(&s->factor, q, NULL, "rope.scaling.factor", 1e-6, 1e6);
     if (!rc) rc = read_number(&s->fast, q, NULL, "rope.scaling.yarn_beta_fast", 1e-6, 1e6);
     if (!rc) rc = read_number(&s->slow, q, NULL, "rope.scaling.yarn_beta_slow", 1e-6, 1e6);
@@ -244,6 +256,9 @@ static int read_gguf_scaling(struct lm_rope_scaling *s, const struct lm_words *q
     else if (strcmp(kind, "none") != 0)
         return err_set(q->e, STENO_EUNSUPPORTED, "%s: %s is \"%.40s\"; none, linear and yarn are served", q->w->name, key, kind);
     else if (linear > 0) s->kind = LM_ROPE_LINEAR, s->factor = linear;
+    if (s->kind != LM_ROPE_YARN && fabs(gain - 1) > 0)
+        return err_set(q->e, STENO_EUNSUPPORTED, "%s: %.60s.rope.scaling.attn_factor is %g, this version supports 1 without yarn",
+                       q->w->name, q->arch->name, gain);
     return STENO_OK;
 }
 
@@ -252,7 +267,7 @@ static int read_rope(struct lm_dims *d, const struct lm_words *q)
 {
     d->rope_base = q->arch->rope_base;
     d->rope_base_window = 10000;
-    d->scaling = (struct lm_rope_scaling){ LM_ROPE_PLAIN, 1, 1, 4, 32, 1, d->ctx, 0 };
+    d->scaling = (struct lm_rope_scaling){ LM_ROPE_PLAIN, 1, 1, 4, YARN_FAST, YARN_SLOW, d->ctx, 0 };
     static const char *const base[] = { "rope_theta", "rope_parameters.rope_theta", "rope_parameters.full_attention.rope_theta" };
     static const char *const windowed[] = { "rope_local_base_freq", "rope_parameters.sliding_attention.rope_theta" };
     int rc = read_number(&d->rope_base, q, NULL, "rope.freq_base", 1, 1e12);
@@ -379,7 +394,7 @@ int lm_is_local(const struct lm_dims *d, int32_t layer)
     return d->window && d->pattern && layer % d->pattern != d->pattern - 1;
 }
 
-/* Is there a window in layers without a list? transformers has one by default. */
+/* Is there a window in layers without a list? Qwen3 has one by default. */
 static int is_windowed(const struct lm_dims *d, const struct lm_words *q, int *yes)
 {
     static const struct whole from = { "max_window_layers", NULL, 0, INT32_MAX, 1, 0 };
@@ -387,7 +402,7 @@ static int is_windowed(const struct lm_dims *d, const struct lm_words *q, int *y
     int32_t first = USUAL_FIRST;
     char window[WORD_SZ];
     const int rc = read_whole(&first, q, &from);
-    *yes = word(window, q, "sliding_window", NULL) && first < d->layers;
+    *yes = q->type->window && word(window, q, "sliding_window", NULL) && first < d->layers;
     return rc;
 }
 
@@ -430,7 +445,7 @@ static int check_network(const struct lm_dims *d, const struct lm_words *q)
 /* GGUF files omit the factor of the scores and the logit cap if they are the default. */
 static int read_scores(struct lm_dims *d, const struct lm_words *q)
 {
-    double before = d->d_head, scale = 0, cap = 0;
+    double before = !q->is_gguf && q->type->pre_attn > 0 ? q->type->pre_attn : d->d_head, scale = 0, cap = 0;
     int rc = read_number(&before, q, "query_pre_attn_scalar", NULL, 1e-6, 1e6);
     if (!rc) rc = read_number(&scale, q, NULL, "attention.scale", 0, 1e6);
     if (!rc) rc = read_number(&d->logit_cap, q, "final_logit_softcapping", "final_logit_softcapping", 0, 1e6);
@@ -460,8 +475,9 @@ static int read_sizes(struct lm_dims *d, const struct lm_words *q, struct weight
 int lm_dims_read(struct lm_dims *d, const struct lm_arch *arch, struct weights *w, steno_error *e)
 {
     const int is_gguf = meta_find(&w->meta, "general.architecture") != NULL;
-    const struct lm_words q = { w, arch, is_gguf, !is_gguf && is_nested(w) ? "text_config." : "", e };
-    *d = (struct lm_dims){ .is_gguf = is_gguf, .eps = arch->eps, .pattern = arch->pattern, .ctx = 2048 };
+    const struct lm_type *type = find_type(w, arch);
+    const struct lm_words q = { w, arch, type ? type : arch->types, is_gguf, !is_gguf && is_nested(w) ? "text_config." : "", e };
+    *d = (struct lm_dims){ .is_gguf = is_gguf, .eps = 1e-6, .pattern = arch->pattern, .ctx = 2048 };
     int rc = read_shape(d, &q);
     if (!rc) rc = read_number(&d->eps, &q, "rms_norm_eps", "attention.layer_norm_rms_epsilon", 1e-30, 1);
     if (!rc) rc = read_rope(d, &q);

@@ -80,30 +80,47 @@ static void put_key(struct buf *b, const char *key, uint32_t type, uint32_t valu
     buf_add(b, &value, type == 7 ? 1 : sizeof value);
 }
 
+/* Writes a GGUF file with one more key, and another so that what lies behind stays where it has to. */
+static void put_file(const struct folder *d, const struct buf *b, const char *key, uint32_t type, uint32_t value)
+{
+    enum { N_KEYS_AT = 16, KEYS_AT = 24, ALIGNMENT = 32, OF_PADDING = 13 };
+    static const char padding[] = "general.with_a_name_of_any_length";
+    struct buf more = { 0 };
+    char name[sizeof padding];
+    uint64_t keys;
+    memcpy(&keys, (const char *)b->p + N_KEYS_AT, sizeof keys);
+    keys += 2;
+    buf_add(&more, b->p, KEYS_AT);
+    memcpy((char *)more.p + N_KEYS_AT, &keys, sizeof keys);
+    put_key(&more, key, type, value);
+    snprintf(name, sizeof name, "%.*s", ALIGNMENT - (int)((more.len - KEYS_AT + OF_PADDING) % ALIGNMENT), padding);
+    put_key(&more, name, 7, 1);
+    buf_add(&more, (const char *)b->p + KEYS_AT, b->len - KEYS_AT);
+    folder_put(d, "more.gguf", more.p, more.len);
+    buf_free(&more);
+}
+
 static void test_so_are_those_of_gguf_files(void **state)
 {
     (void)state;
-    enum { N_KEYS_AT = 16, KEYS_AT = 24 };
+    enum { OF_U32 = 4, OF_F32 = 6 };
+    static const char gain[] = "qwen3.rope.scaling.attn_factor";
+    static const struct { const char *key; uint32_t type; float x; const char *why; } row[] = {
+        { "qwen3.expert_count", OF_U32, 8, "a mixture of 8 experts (MoE)" }, { "qwen3.expert_count", OF_U32, 0, NULL },
+        { gain, OF_F32, 1.5f, "qwen3.rope.scaling.attn_factor is 1.5" }, { gain, OF_F32, 1, NULL }, /* which yarn alone has */
+    };
     const struct folder d = lm_folder();
-    struct buf b = { 0 }, more = { 0 };
+    struct buf b = { 0 };
     steno_error e = { 0 };
     if (convert_to(&b, d.path, "f32", &e)) fail_msg("%s", e.text);
-    for (uint32_t experts = 0; experts <= 8; experts += 8) {
-        uint64_t keys;
-        buf_clear(&more);
-        memcpy(&keys, b.p + N_KEYS_AT, sizeof keys);
-        keys += 2;
-        buf_add(&more, b.p, KEYS_AT);
-        memcpy(more.p + N_KEYS_AT, &keys, sizeof keys);
-        put_key(&more, "qwen3.expert_count", 4, experts);
-        put_key(&more, "general.seventeen", 7, 1); /* what lies behind stays where it has to */
-        buf_add(&more, b.p + KEYS_AT, b.len - KEYS_AT);
-        folder_put(&d, "experts.gguf", more.p, more.len);
-        if (experts) refused(folder_at(&d, "experts.gguf").path, "a mixture of 8 experts (MoE)");
-        else steno_model_close(lm_open_as(folder_at(&d, "experts.gguf").path, STENO_COMPUTE_F32, 0));
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        uint32_t value = (uint32_t)row[i].x;
+        if (row[i].type == OF_F32) memcpy(&value, &row[i].x, sizeof value);
+        put_file(&d, &b, row[i].key, row[i].type, value);
+        if (row[i].why) refused(folder_at(&d, "more.gguf").path, row[i].why);
+        else steno_model_close(lm_open_as(folder_at(&d, "more.gguf").path, STENO_COMPUTE_F32, 0));
     }
     buf_free(&b);
-    buf_free(&more);
     folder_remove(&d);
 }
 
