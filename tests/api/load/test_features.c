@@ -105,6 +105,22 @@ static void test_only_settings_of_the_family_are_read(void **state)
     }
 }
 
+/* configuration.json of FunASR's folders may name the file of mean and variance. */
+static void test_configuration_json_names_the_file_of_mean_and_variance(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const struct folder d = i == 0 ? ctc_folder() : i == 1 ? cif_folder() : i == 2 ? live_folder() : vad_folder();
+        assert_int_equal(rename(folder_at(&d, "am.mvn").path, folder_at(&d, "other.mvn").path), 0);
+        open_it(&d, "/", "am.mvn is missing beside the weights");
+        folder_text(&d, "configuration.json", "{\"file_path_metas\": {\"frontend_conf\": {\"cmvn_file\": \"other.mvn\"}}}");
+        open_it(&d, "/", NULL);
+        folder_text(&d, "configuration.json", "{\"a\": ");
+        open_it(&d, "/", "configuration.json");
+        folder_remove(&d);
+    }
+}
+
 /* Heads of keys that several heads of queries share. */
 static void test_shared_heads_of_a_parakeet_are_refused(void **state)
 {
@@ -129,6 +145,7 @@ int main(void)
         cmocka_unit_test(test_features_of_a_stream),
         cmocka_unit_test(test_whisper_s_features),
         cmocka_unit_test(test_only_settings_of_the_family_are_read),
+        cmocka_unit_test(test_configuration_json_names_the_file_of_mean_and_variance),
         cmocka_unit_test(test_shared_heads_of_a_parakeet_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
