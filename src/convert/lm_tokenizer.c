@@ -11,7 +11,7 @@
 #include "load/vocab.h"
 
 #define SPACE_SIGN "\xe2\x96\x81"
-enum { PAD_SZ = 24, NONE = 0 };
+enum { PAD_SZ = 24 };
 static float const score_special = -1000, score_unused = -10000;
 
 /* The tokenizer to write. */
@@ -325,11 +325,6 @@ int lm_put_tokenizer(struct gguf_writer *g, struct weights *w, uint32_t rows, st
 {
     struct tokenizer_file t;
     struct tokenizer_texts v = { .g = g, .w = w, .t = &t, .a = &w->arena };
-    const int there = tokenizer_is_there(w, e);
-    if (there <= NONE && rows) { /* callers that use only ids need no tokenizer */
-        if (!there) gguf_put_text(g, "tokenizer.ggml.model", "none");
-        return there;
-    }
     int rc = tokenizer_read(&t, w, &lm_tokenizer_names, e);
     if (!rc) rc = read_spm(&v);
     if (rc) return rc;

@@ -4,6 +4,7 @@
 #include "convert.h"
 #include "funasr_model.h"
 #include "heap.h"
+#include "lm_folder.h"
 #include "lm_model.h"
 
 enum { ALLOCATIONS_MAX = 3000, TENSORS_MAX = 100 };
@@ -125,6 +126,23 @@ static void test_a_folder_of_bert_and_its_file_give_the_same_vector_and_the_file
     buf_free(&again);
     folder_remove(&two);
     folder_remove(&d);
+}
+
+/* Its file could read no text. Nothing is written. */
+static void test_a_folder_without_a_tokenizer_is_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const struct folder d = i ? lm_folder() : bert_folder();
+        struct buf b = { 0 };
+        steno_error e = { 0 };
+        assert_int_equal(remove(folder_at(&d, i ? "tokenizer.json" : "vocab.txt").path), 0);
+        assert_int_equal(convert_to(&b, d.path, "f32", &e), STENO_ENOVOCAB);
+        if (!strstr(e.text, "no tokenizer in it or beside it")) fail_msg("%s", e.text);
+        assert_int_equal(b.len, 0);
+        buf_free(&b);
+        folder_remove(&d);
+    }
 }
 
 static void test_unsupported_parameters_are_refused_by_name(void **state)
@@ -255,6 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_tensor_is_reported_before_it_is_written_and_may_end_the_call),
         cmocka_unit_test(test_a_folder_of_bert_and_its_file_give_the_same_vector_and_the_file_itself_again),
+        cmocka_unit_test(test_a_folder_without_a_tokenizer_is_refused),
         cmocka_unit_test(test_unsupported_parameters_are_refused_by_name),
         cmocka_unit_test(test_importance_changes_its_tensor_alone_and_must_fit),
         cmocka_unit_test(test_every_allocation_may_fail),
