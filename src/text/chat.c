@@ -72,7 +72,7 @@ static int put_ml_system(struct chat *c, const steno_message *m, int n)
     put_marker(c, "<|im_start|>system\n");
     if (system) put_content(c, system, has_own && c->f->traits & CHAT_TRIMS);
     if (n_tools) {
-        if (system) put_marker(c, "\n\n");
+        if (system || c->f->tools.joins) put_marker(c, "\n\n");
         put_marker(c, c->f->tools.head);
         for (int i = 0; i < n_tools; i++) {
             put_marker(c, "\n");
@@ -123,7 +123,7 @@ static const char *behind_last(const char *s, const char *end, const char *what)
     return found;
 }
 
-/* Thoughts of an answer, between <think> and the first </think>. keeps: they are written, and is_last: also if there are none. */
+/* Thoughts of an answer, between <think> and the first </think>. Empty ones are written if is_last. */
 static void put_thoughts(struct chat *c, const char *s, int is_last)
 {
     const char *to = strstr(s, "</think>"), *from = to ? behind_last(s, to, "<think>") : s;
@@ -136,15 +136,16 @@ static void put_thoughts(struct chat *c, const char *s, int is_last)
     put_marker(c, "\n</think>\n\n");
 }
 
-/* The text of an answer. @return 1; 0: it is empty, maybe without its thoughts */
+/* The text of an answer. @return 1: a line end separates it from calls; 0: it is empty */
 static int put_ml_text(struct chat *c, const char *s, int keeps, int is_last)
 {
-    const int has_thoughts = c->f->traits & CHAT_FORGETS && strstr(s, "</think>");
+    const int trims = c->f->traits & CHAT_TRIMS, by_place = c->f->traits & CHAT_WHOLE_LAST;
+    const int has_thoughts = c->f->traits & CHAT_FORGETS && (strstr(s, "</think>") || by_place) && !(by_place && is_last);
     const char *text = has_thoughts ? behind_last(s, s + strlen(s), "</think>") : s;
     if (keeps) put_thoughts(c, has_thoughts ? s : "", is_last);
-    if (has_thoughts || keeps) text += strspn(text, "\n");
-    put_content(c, text, c->f->traits & CHAT_TRIMS);
-    return *text != '\0';
+    if (has_thoughts) text += strspn(text, "\n");
+    put_content(c, keeps && is_last ? text + strspn(text, "\n") : text, trims);
+    return by_place ? *s != '\0' : *text != '\0';
 }
 
 /* An assistant's turn: a text, calls, or both. @return number of messages */

@@ -1,7 +1,9 @@
 /* steno: prompts of chat models. SPDX-License-Identifier: MIT
  *
  * A chat model was trained on turns between markers. Its file has a Jinja program that writes them. steno does not run the program, but
- * recognises its whole form. Markers become control tokens; message contents never do. A prompt is one text between its special tokens. */
+ * recognises its whole form. Markers become control tokens; message contents never do. Tokens that
+ * a model has for any text (TOKEN_USER), such as <think> of some models, are also read in contents. A prompt is one text between its
+ * special tokens. */
 #ifndef STENO_TEXT_CHAT_H
 #define STENO_TEXT_CHAT_H
 #include "text/tokenizer.h"
@@ -34,11 +36,13 @@ enum chat_traits {
     CHAT_CAN_THINK = 4, /* an answer has a place for thoughts, which may be left empty */
     CHAT_THINKS = 8,   /* an answer begins with thoughts */
     CHAT_FORGETS = 16, /* thoughts of earlier answers are left out, */
-    CHAT_KEEPS = 32    /* but not of answers to the last question */
+    CHAT_KEEPS = 32,   /* but not of answers to the last question */
+    CHAT_WHOLE_LAST = 64 /* or not of an answer that is the last message */
 };
 /* How a template of CHAT_ML names tools: definitions are lines between head and tail, at the end of the system text. */
 struct chat_tools {
     const char *head, *tail; /* NULL: the template has no tools, or another form of them */
+    int joins;               /* 1: two line ends precede head also without a system text */
 };
 struct chat_form {
     enum chat_format format;

@@ -2,25 +2,17 @@
  *
  * A model's file has a Jinja program that writes its prompts. steno does not run it. It reads the program into a skeleton of its output,
  * and compares the whole skeleton with known forms. A program that is not known as a whole is unknown. */
-#include "text/chat.h"
+#include "text/chat_tools.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- the skeleton of a program ----------------------------------------------------------------------------------------------- */
 
-/* The output of a program in order: its own text, and a code for each other part. */
-enum chat_code {
-    CHAT_VALUE = 1,   /* value of an expression, such as a message's content */
-    CHAT_BOS = 2,     /* bos_token */
-    CHAT_EOS = 3,     /* eos_token */
-    CHAT_STEP = 4,    /* a statement: if, for, set */
-    CHAT_TRIMMED = 5  /* a value without surrounding white space */
-};
-
 struct chat_skeleton {
     struct buf text;     /* NUL-terminated */
     struct buf system;   /* the text that such a variable is set to; not terminated if empty */
     int system_computed; /* 1: such a variable is set to a text that contains values */
+    int leaves_sets;     /* 1: the text has no values of variables that are set, and one CHAT_STEP for statements that follow each other */
 };
 
 static int is_white(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -145,7 +137,7 @@ static void take_set(struct chat_skeleton *b, struct template_scan *c)
     for (piece_next(c); c->kind != PIECE_END && !piece_is(c, "="); piece_next(c))
         for (size_t i = 0; i + 6 <= c->n; i++) of_system |= !memcmp(c->s + i, "system", 6);
     put_expression(&text, c->p, c->end);
-    if (text.len) buf_add(&b->text, text.p, text.len);
+    if (text.len && !b->leaves_sets) buf_add(&b->text, text.p, text.len);
     b->text.err |= text.err;
     const int has_value = text.len && strpbrk(text.p, "\1\5") != NULL;
     if (of_system && text.len && !has_value && !b->system.len) buf_add(&b->system, text.p, text.len);
@@ -154,14 +146,20 @@ static void take_set(struct chat_skeleton *b, struct template_scan *c)
     buf_free(&text);
 }
 
+static void put_step(struct chat_skeleton *b)
+{
+    const struct buf *t = &b->text;
+    if (!b->leaves_sets || !t->len || t->p[t->len - 1] != CHAT_STEP) put_code(&b->text, CHAT_STEP);
+}
+
 static void take_statement(struct chat_skeleton *b, const char *p, const char *end)
 {
     struct template_scan c = { .p = p, .end = end };
-    put_code(&b->text, CHAT_STEP);
+    put_step(b);
     piece_next(&c);
     if (!piece_is(&c, "set")) return;
     take_set(b, &c);
-    put_code(&b->text, CHAT_STEP);
+    put_step(b);
 }
 
 /* The end of the block whose contents begin at p, which is the closing mark. */
@@ -195,10 +193,10 @@ static void put_outside(struct buf *b, const char *s, size_t n, char before, cha
 }
 
 /* Accepts any text; b->text.err and b->system.err report missing memory. The caller frees both. */
-static void chat_skeleton_read(struct chat_skeleton *b, const char *program)
+static void chat_skeleton_read(struct chat_skeleton *b, const char *program, int leaves_sets)
 {
     char before = 0;
-    *b = (struct chat_skeleton){ 0 };
+    *b = (struct chat_skeleton){ .leaves_sets = leaves_sets };
     for (const char *p = program; *p;) {
         const char *open = strchr(p, '{');
         while (open && (!open[1] || !strchr("{%#", open[1]))) open = strchr(open + 1, '{');
@@ -288,36 +286,15 @@ static int ml_turns_known(const char *text)
     return 1;
 }
 
-static const char *past(const char *s, const char *codes)
+static int take_tools(struct chat_form *out, const char *program, struct arena *a, steno_error *e)
 {
-    return s + strspn(s, codes);
-}
-
-/* A call is written with its name and its arguments, and a result between marks in a turn of the user. */
-static int ml_calls_known(const char *text)
-{
-    static const char call[] = "<tool_call>\n{\"name\": \"", behind[] = "\", \"arguments\": ", end[] = "}\n</tool_call>";
-    static const char result[] = "\n<tool_response>\n", result_end[] = "\n</tool_response>";
-    const char *at = strstr(text, call);
-    at = at ? past(at + strlen(call), "\1\4") : "";
-    if (strncmp(at, behind, strlen(behind)) != 0 || strncmp(past(at + strlen(behind), "\1\4"), end, strlen(end)) != 0) return 0;
-    at = strstr(text, result);
-    return at && !strncmp(past(at + strlen(result), "\1\4\5"), result_end, strlen(result_end)) && text_has(text, "<|im_start|>user");
-}
-
-/* Tools in the system text: head, <tools>, each one on a line of its own, </tools>, tail. */
-static int take_ml_tools(struct chat_form *out, const char *text, struct arena *a, steno_error *e)
-{
-    static const char lines[] = "\4\n\1\4\n</tools>", stop[] = "<|im_end|>";
-    const char *open = strstr(text, lines);
-    if (!open || !ml_calls_known(text)) return STENO_OK;
-    const char *head = open, *tail = open + strlen(lines) - strlen("\n</tools>"), *end = strstr(tail, stop);
-    while (head > text && (unsigned char)head[-1] > CHAT_TRIMMED) head--;
-    head = past(head, "\n");
-    if (!end || (size_t)(end - tail) > strcspn(tail, "\1\2\3\4\5") || head == open) return STENO_OK;
-    out->tools.head = arena_strdup(a, head, (size_t)(open - head));
-    out->tools.tail = arena_strdup(a, tail, (size_t)(end - tail));
-    return out->tools.head && out->tools.tail ? STENO_OK : err_nomem(e, (size_t)(end - head), "a chat template");
+    struct chat_skeleton s;
+    chat_skeleton_read(&s, program, 1);
+    int rc = s.text.err || s.system.err ? err_nomem(e, strlen(program), "a chat template") : STENO_OK;
+    if (!rc) rc = chat_take_tools(out, program, s.text.p ? s.text.p : "", a, e);
+    buf_free(&s.text);
+    buf_free(&s.system);
+    return rc;
 }
 
 /* What becomes of the thoughts of earlier answers. */
@@ -335,7 +312,10 @@ static int recognise_ml(struct chat_form *out, const char *program, const char *
     const int can = text_has(program, "enable_thinking"), thinks = text_has(text, "<|im_start|>assistant\n<think>\n");
     out->traits = bos_trait(text) | (text_has(text, "\n\5<|im_end|>") ? CHAT_TRIMS : 0u) |
                   (can ? CHAT_CAN_THINK : 0u) | (thinks && !can ? CHAT_THINKS : 0u) | memory_traits(program, text);
-    const int rc = take_ml_tools(out, text, a, e);
+    const int whole = out->traits & CHAT_FORGETS ? chat_has_condition(program, "{%ifnotloop.last%}{%setcontent=", e) : 0;
+    if (whole < 0) return whole;
+    if (whole) out->traits |= CHAT_WHOLE_LAST;
+    const int rc = take_tools(out, program, a, e);
     return rc ? rc : take_system(out, text, "<|im_start|>system\n", "<|im_end|>", a, e);
 }
 
@@ -472,7 +452,7 @@ int chat_recognise(struct chat_form *out, const char *program, struct arena *a, 
     struct chat_skeleton s;
     *out = (struct chat_form){ 0 };
     if (!program) return STENO_OK;
-    chat_skeleton_read(&s, program);
+    chat_skeleton_read(&s, program, 0);
     int rc = s.text.err || s.system.err ? err_nomem(e, strlen(program), "a chat template") : STENO_OK;
     if (!rc) rc = form_recognise(out, program, &s, a, e);
     buf_free(&s.text);

@@ -274,9 +274,33 @@ TEMPLATES["tools, after an optional system text"] = """{%- if tools %}
     """ + RESULT
 HALF = TEMPLATES["Qwen2.5"]
 TEMPLATES["tools, after a system text with a default"] = HALF[:HALF.index("        {{- '<|im_end|>\\n' }}\n    {%- elif message.role == \"tool\"")] \
-    + "        " + CALLS.replace("FIRST", "true or ").replace("LAST", "").replace("call.arguments is string", "false") + """
+    + """        {%- for call in message.tool_calls %}
+            {%- set call = call.function %}
+            {{- '\\n<tool_call>\\n{"name": "' }}
+            {{- call.name }}
+            {{- '", "arguments": ' }}
+            {{- call.arguments | tojson }}
+            {{- '}\\n</tool_call>' }}
+        {%- endfor %}
         {{- '<|im_end|>\\n' }}
-    """ + RESULT
+    """ + RESULT.replace("loop.first or", "(loop.index0 == 0) or")
+# As QwQ: a system text without a default, and whole thoughts only in an answer that is last.
+NAMED, DEFAULT = "You are Qwen, created by Alibaba Cloud. You are a helpful assistant.", """    {%- else %}
+        {{- '<|im_start|>system\\nYou are Qwen, created by Alibaba Cloud. You are a helpful assistant.<|im_end|>\\n' }}
+"""
+FORGET = """        {%- set content = message.content %}
+        {%- if not loop.last %}
+            {%- set content = message.content.split('</think>')[-1].lstrip('\\n') %}
+        {%- endif %}
+"""
+TEMPLATES["tools, after thoughts"] = TEMPLATES["tools, after a system text with a default"].replace(DEFAULT, "").replace(NAMED, "") \
+    .replace(' or (message.role == "assistant" and not message.tool_calls)', "").replace("""    {%- elif message.role == "assistant" %}
+        {{- '<|im_start|>' + message.role }}
+""", """    {%- elif message.role == "assistant" and not message.tool_calls %}
+""" + FORGET + """        {{- '<|im_start|>' + message.role + '\\n' + content + '<|im_end|>' + '\\n' }}
+    {%- elif message.role == "assistant" %}
+""" + FORGET + """        {{- '<|im_start|>' + message.role }}
+""").replace("{{- '\\n' + message.content }}", "{{- '\\n' + content }}").replace("assistant\\n' }}", "assistant\\n<think>\\n' }}")
 # Thoughts of earlier answers are left out, but not of those to the last question, as by Qwen3.
 TEMPLATES["tools and thoughts"] = TEMPLATES["tools, after an optional system text"].replace("{%- for message in messages %}", """{%- set ns = namespace(found=false, last_query_index=messages|length - 1) %}
 {%- for message in messages[::-1] %}
@@ -298,6 +322,34 @@ TEMPLATES["tools and thoughts"] = TEMPLATES["tools, after an optional system tex
             {{- '<|im_start|>' + message.role + '\\n' + content }}
         {%- endif %}
 """).replace("(loop.first and message.content)", "(loop.first and content)")
+# Programs that write tools, calls or results in a way of their own: (form, its text, another text).
+QWEN3, QWEN25, QWQ = "tools, after an optional system text", "tools, after a system text with a default", "tools, after thoughts"
+LINE = """            {%- if (loop.first and message.content) or (not loop.first) %}
+                {{- '\\n' }}
+            {%- endif %}
+"""
+RESULTS = """        {%- if loop.first or (messages[loop.index0 - 1].role != "tool") %}
+            {{- '<|im_start|>user' }}
+        {%- endif %}
+"""
+OTHERS = [
+    (QWEN3, "tool | tojson", "tool.function | tojson"), (QWEN25, "tool | tojson", "tool.function | tojson"), (QWEN3, "tool | tojson", "tool"),
+    (QWEN3, "tool in tools", "tool in tools[1:]"), (QWEN25, "tool | tojson }}", "tool | tojson(indent=4) }}"),
+    (QWEN3, RESULTS, "        {{- '<|im_start|>user' }}\n"), (QWEN3, "loop.first or (messages[loop.index0 - 1].role != \"tool\")", "true"),
+    (QWEN3, "loop.last or (messages[loop.index0 + 1].role != \"tool\")", "true"), (QWEN3, "'<|im_start|>user' }}", "'<|im_start|>user\\n' }}"),
+    (QWEN25, "{{- '<|im_start|>user' }}", "{{- '<|im_start|>tool' }}"), (QWEN3, "'\\n<tool_response>\\n'", "'<tool_response>\\n'"),
+    (QWEN3, "{{- '\\n<tool_response>\\n' }}", "{{- '\\n<tool_response id=' + message.id + '>\\n' }}"),
+    (QWEN3, "{{- '\\n<tool_response>\\n' }}", "{{- '\\n<tool_response>\\n' }}{{- message.id }}"),
+    (QWEN25, "{{- message.content }}", "{{- message.content | trim }}"), (QWEN3, LINE, ""), (QWEN3, "(not loop.first)", "false"),
+    (QWEN3, "(loop.first and message.content)", "loop.first"), (QWEN25, "'\\n<tool_call>\\n{", "'<tool_call>\\n{"),
+    (QWEN3, "'}\\n</tool_call>' }}", "'}\\n</tool_call>\\n' }}"), (QWEN3, "{{- '<|im_end|>\\n' }}", "{{- '\\n<|im_end|>\\n' }}"),
+    (QWEN25, "        {{- '<|im_end|>\\n' }}\n    {%- elif", "        {{- '\\n<|im_end|>\\n' }}\n    {%- elif"), (QWEN25, DEFAULT, ""),
+    (QWEN25, "system\\n" + NAMED, "system\\nI am another."), (QWEN3, "messages[0].content + '\\n\\n'", "messages[0].content + '\\n'"),
+    (QWEN3, "{{- \"# Functions", "{{- \"\\n# Functions"), (QWEN25, "{{- \"\\n\\n# Tools", "{{- \"\\n# Tools"),
+    (QWEN3, "\"name\": \"' }}", "\"tool\": \"' }}"), (QWEN3, "'\", \"arguments\": '", "'\", \"parameters\": '"), (QWEN3, "call.name", "call.id + call.name"),
+    (QWEN3, "assistant\\n' }}", "assistant\\n' }}{{- 'I: ' }}"), (QWEN25, "{%- if message.content %}", "{%- if true %}"),
+    (QWEN3, "{%- if add_generation_prompt %}", "{{- '<|im_end|>\\n' }}{%- if add_generation_prompt %}"), (QWQ, "loop.index0 + 1", "loop.index0"),
+]
 UNKNOWN = {
     "empty": "",
     "white": " \n",
@@ -341,7 +393,8 @@ THOUGHT_CALL = {**ONE, "content": "<think>\nI call.\n</think>"}
 EMPTY, HALF_A_THOUGHT = {"role": "assistant", "content": "<think>\n\n</think>\n\nA"}, {"role": "assistant", "content": "a</think>b</think>\n\nc"}
 THOUGHT_TALKS = [[USER, THOUGHT, MORE], [USER, THOUGHT_CALL, SUN], [USER, THOUGHT_CALL, SUN, THOUGHT, MORE, {**THOUGHT_CALL, **{"content": "x"}}, RAIN],
                  [USER, THOUGHT, USER, THOUGHT_CALL, SUN, THOUGHT_CALL, RAIN], [USER, BOT], [USER, THOUGHT], [USER, EMPTY, USER], [USER, EMPTY],
-                 [USER, HALF_A_THOUGHT, USER], [USER, HALF_A_THOUGHT, BOT], [SYSTEM], [THOUGHT, USER]]
+                 [USER, HALF_A_THOUGHT, USER], [USER, HALF_A_THOUGHT, BOT], [SYSTEM], [THOUGHT, USER], [USER, THOUGHT_CALL],
+                 [USER, {**ONE, "content": "\nfoo"}, SUN], [USER, {**ONE, "content": "\nfoo"}], [USER, {**ONE, "content": "\n"}], [USER, BOT, BOT]]
 
 
 def flat(talk, tools):
@@ -356,10 +409,10 @@ def flat(talk, tools):
 def tool_rows(env, text):
     rows = []
     talks = TOOL_TALKS if "<tool_call>\\n{" in text and "tool_response" in text and "call.name" in text else []
-    talks = talks + [t for t in THOUGHT_TALKS if talks or not any("tool_calls" in m for m in t)] if "'</think>' in" in text else talks
+    talks = talks + [t for t in THOUGHT_TALKS if talks or not any("tool_calls" in m for m in t)] if "'</think>'" in text else talks
     for talk in talks:
         for tools in (FUNCTIONS, []) if "tool" in text else ([],):
-            want = env.from_string(text).render(messages=talk, tools=tools, add_generation_prompt=True, bos_token="<s>", eos_token="</s>")
+            want = env.from_string(text).render(messages=[{"tool_calls": [], **m} for m in talk], tools=tools, add_generation_prompt=True, bos_token="<s>", eos_token="</s>")
             rows.append({"messages": flat(talk, tools), "quiet": False, "text": want})
     return rows
 
@@ -387,6 +440,14 @@ def main():
                 rows.append(row)
         rows += tool_rows(env, text)
         out.append({"name": name, "template": text, "rows": rows})
+    for i, (name, old, new) in enumerate(OTHERS):
+        assert old in TEMPLATES[name], (name, old)
+        text = TEMPLATES[name].replace(old, new)
+        talk = [SYSTEM, USER]
+        want = env.from_string(text).render(messages=talk, add_generation_prompt=True)
+        rows = [] if "I: " in new or "im_end|>\\n' }}{%- if" in new else [{"messages": talk, "quiet": False, "text": want}]
+        rows.append({"messages": flat(talk, FUNCTIONS), "quiet": False, "refused": True})
+        out.append({"name": f"other tools {i}: {new.strip()}", "template": text, "rows": rows})
     out += [{"name": name, "template": text, "rows": []} for name, text in UNKNOWN.items()]
     print(json.dumps(out, indent=1, ensure_ascii=False))
 

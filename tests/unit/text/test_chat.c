@@ -148,25 +148,39 @@ static void test_a_system_text_with_a_date_is_asked_for(void **state)
     arena_free(&a);
 }
 
+/* The parts of a program with tools. */
+static const char tools_system[] =
+    "{% if tools %}{{ '<|im_start|>system\n' }}{% if messages[0].role == 'system' %}{{ messages[0].content + '\n\n' }}{% endif %}"
+    "{{ 'H<tools>' }}{% for tool in tools %}{{ '\n' }}{{ tool | tojson }}{% endfor %}{{ '\n</tools>T<|im_end|>\n' }}{% else %}"
+    "{% if messages[0].role == 'system' %}{{ '<|im_start|>system\n' + messages[0].content + '<|im_end|>\n' }}{% endif %}{% endif %}";
+static const char tools_turns[] = "{% for m in messages %}{% if m.role == 'user' %}{{ '<|im_start|>' + m.role + '\n' + m.content }}"
+                                  "{{ '<|im_end|>\n' }}{% elif m.role == 'assistant' %}{{ '<|im_start|>' + m.role + '\n' + content }}";
+static const char tools_call[] =
+    "{% for c in m.tool_calls %}{% if (loop.first and content) or (not loop.first) %}{{ '\n' }}{% endif %}"
+    "{{ '<tool_call>\n{\"name\": \"' + c.name + '\", \"arguments\": ' }}{{ c.arguments | tojson }}{{ '}\n</tool_call>' }}{% endfor %}"
+    "{{ '<|im_end|>\n' }}";
+static const char tools_result[] =
+    "{% elif m.role == 'tool' %}{% if loop.first or (messages[loop.index0 - 1].role != 'tool') %}{{ '<|im_start|>user' }}{% endif %}"
+    "{{ '\n<tool_response>\n' + m.content + '\n</tool_response>' }}{% if loop.last or (messages[loop.index0 + 1].role != 'tool') %}"
+    "{{ '<|im_end|>\n' }}{% endif %}";
+static const char tools_end[] = "{% endif %}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
+
 /* Templates without tools, or with a form of them that is not known, refuse their roles, and so does an order that no template has. */
 static void test_tools_need_a_template_that_has_them(void **state)
 {
     (void)state;
     static const char plain[] = "{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n<|im_start|>assistant\n' }}";
-    static const char lines[] = "{{ '<|im_start|>system\nH<tools>' }}{% for t in tools %}{{ '\n' }}{{ t | tojson }}{% endfor %}"
-                                "{{ '\n</tools>T<|im_end|>\n' }}";
-    static const char call[] = "{{ '<tool_call>\n{\"name\": \"' + c.name + '\", \"arguments\": ' }}{{ c.arguments | tojson }}{{ '}\n</to"
-                               "ol_call>' }}";
-    static const char other[] = "{{ '<tool_call>\n{\"tool\": \"' + c.name + '\", \"arguments\": ' }}{{ c.arguments }}{{ '}\n</tool_call>"
-                                "' }}";
-    static const char result[] = "{{ '<|im_start|>user\n<tool_response>\n' + m.content + '\n</tool_response>' }}";
     static const steno_message talk[] = { { "user", "U" }, { "tool_definition", "{}" }, { "tool_call", "{}" }, { "tool", "R" }, {
         "function", "R" } };
-    const struct { const char *part[4]; int first, n, rc; } it[] = {
+    const struct { const char *part[5]; int first, n, rc; } it[] = {
         { { plain }, 0, 1, 0 }, { { plain }, 1, 1, STENO_EARG }, { { plain }, 2, 1, STENO_EARG }, { { plain }, 3, 1, STENO_EARG },
-        { { plain, lines, call, result }, 1, 3, 0 }, { { plain, lines, call, result }, 0, 2, STENO_EARG },
-        { { plain, lines, call, result }, 4, 1, STENO_EARG }, { { plain, lines, other, result }, 1, 1, STENO_EARG },
-        { { plain, lines, call }, 1, 1, STENO_EARG }, { { plain, call, result }, 1, 1, STENO_EARG },
+        { { tools_system, tools_turns, tools_call, tools_result, tools_end }, 1, 3, 0 },
+        { { tools_system, tools_turns, tools_call, tools_result, tools_end }, 0, 2, STENO_EARG },
+        { { tools_system, tools_turns, tools_call, tools_result, tools_end }, 4, 1, STENO_EARG },
+        { { tools_system, tools_turns, tools_call, tools_end }, 1, 1, STENO_EARG },
+        { { tools_turns, tools_call, tools_result, tools_end }, 1, 1, STENO_EARG },
+        { { tools_system, tools_turns, tools_call, tools_result }, 1, 1, STENO_EARG },
+        { { tools_system, plain, tools_call, tools_result, tools_end }, 1, 1, STENO_EARG },
     };
     for (size_t i = 0; i < sizeof it / sizeof *it; i++) {
         struct arena a;
@@ -174,7 +188,7 @@ static void test_tools_need_a_template_that_has_them(void **state)
         struct buf program = { 0 }, got = { 0 };
         struct chat_form f;
         steno_error e = { 0 };
-        for (int k = 0; k < 4 && it[i].part[k]; k++) buf_str(&program, it[i].part[k]);
+        for (int k = 0; k < 5 && it[i].part[k]; k++) buf_str(&program, it[i].part[k]);
         assert_int_equal(chat_recognise(&f, program.p, &a, &e), 0);
         const int rc = prompt_of(&got, t, &f, talk + it[i].first, it[i].n, CHAT_ANSWER, &e);
         if (rc != it[i].rc) fail_msg("%zu: status %d (%s), want %d", i, rc, e.text, it[i].rc);
@@ -275,11 +289,16 @@ static int all_of_it(const struct tokenizer *t)
     static const char program[] = "{% set system_message = 'S' %}{{ '<|im_start|>system\n' + system_message + '<|im_end|>\n' }}"
                                   "{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n<|im_start|>assistant\n' }}";
     struct arena a;
-    struct buf got = { 0 };
-    struct chat_form f;
+    struct buf got = { 0 }, with_tools = { 0 };
+    struct chat_form f, tools = { 0 };
     steno_error e = { 0 };
     arena_init(&a);
-    int rc = chat_recognise(&f, program, &a, &e);
+    const char *const parts[] = { tools_system, tools_turns, tools_call, tools_result, "{% set c = c.split('</think>')[-1] %}", tools_end };
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) buf_str(&with_tools, parts[k]);
+    int rc = with_tools.err ? STENO_ENOMEM : chat_recognise(&tools, with_tools.p, &a, &e);
+    if (!rc) assert_string_equal(tools.tools.head, "H<tools>");
+    buf_free(&with_tools);
+    if (!rc) rc = chat_recognise(&f, program, &a, &e);
     if (!rc) rc = prompt_of(&got, t, &f, &talk, 1, CHAT_ANSWER, &e);
     if (!rc && got.err) rc = STENO_ENOMEM;
     if (!rc) assert_string_equal(got.p, "<|im_start|>system\nS<|im_end|>\n<|im_start|>user\nU<|im_end|>\n<|im_start|>assistant\n");
