@@ -265,6 +265,7 @@ static const struct promise listen[] = {
     { "initial-prompt", DECODES, "--initial-prompt ab", "", "cli/stream.sh" },
     { "hotwords", SPEECH, "--hotwords a,b", "", "cli/stream.sh" },
     { "hotwords-boost", TIMED, "--hotwords-boost 20", "--hotwords a,b", "cli/stream.sh" },
+    { "guards", SPEECH, "--guards off", "", "cli/online.sh" },
     { "beam-size", TIMED, "--beam-size 3", "", "cli/stream.sh" },
     { "vad", SPEECH, "--vad fsmn", "--vad-model %v", "cli/stream.sh" },
     { "vad-model", SPEECH, "--vad-model %v", "--vad fsmn", "cli/stream.sh" },
