@@ -156,7 +156,7 @@ static const struct { const char *body; enum api_code code; const char *param, *
     { WITH("\"tools\":[" FUNCTION("f", "") "," FUNCTION("f", "") "]"), API_invalid_value, "tools[1]", "two functions f" },
     { WITH("\"tools\":[" FUNCTION("f", ",\"parameters\":[]") "]"), API_invalid_value, "tools[0]", "schema" },
     { WITH("\"tools\":[" FUNCTION("f", ",\"parameters\":{\"type\":\"array\"}") "]"), API_invalid_value, "tools[0]", "object" },
-    { WITH("\"tools\":[" FUNCTION("f", ",\"strict\":1") "]"), API_invalid_value, "strict", "true or false" },
+    { WITH("\"tools\":[" FUNCTION("f", ",\"strict\":1") "]"), API_invalid_value, "tools[0]", "neither true nor false" },
     { WITH("\"tools\":[" FUNCTION("f", "") "]"), API_invalid_value, "tools", "no tools that this version knows" },
     { WITH("\"tool_choice\":\"required\""), API_invalid_value, "tool_choice", "no tools" },
     { WITH("\"tool_choice\":\"atuo\""), API_invalid_value, "tool_choice", "did you mean auto?" },
