@@ -127,11 +127,11 @@ INLINE void block_wide(vs (*sum)[PANEL_VECTORS], const size_t rows, enum packed_
 #pragma GCC unroll 1
     for (size_t i = of.from * quad_parts(t); i < end; i += 4)
         UNROLL
-        for (size_t j = i; j < i + 4; j++) {
+        for (size_t j = 0; j < 4; j++) {
             vi w[BLOCK_VECTORS];
             UNROLL
-            for (size_t v = 0; v < BLOCK_VECTORS; v++) w[v] = b[v][j];
-            block_products(sum, rows, BLOCK_VECTORS, t, w, x + j, ld);
+            for (size_t v = 0; v < BLOCK_VECTORS; v++) w[v] = b[v][i + j];
+            block_products(sum, rows, BLOCK_VECTORS, t, w, x + i + j, ld);
         }
 }
 
